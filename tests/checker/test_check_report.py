@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ import pytest
 
 import gerrymend.checker
 from gerrymend import ExplicitGroups, FairnessNotion, LinearThresholds, audit, check_report
+from gerrymend.checker.composition import wrong_composition
+from gerrymend.checker.exact import Attribute, Table
 from tests.checking import assert_checked
 from tests.marks import slow
 
@@ -236,6 +239,10 @@ LIES = [
     ({"worst__rule__terms": None}, WORST + "its rule has None, where a list is wanted."),
     ({"worst__rule__terms": [{}]}, WORST + "its rule has a part with nothing, where 'attribute'"),
     ({"worst__rule__extra": 1}, "'threshold', 'reference', 'extra', where 'kind', 'reference'"),
+    ({"worst__rule": {**CONJUNCTION, "conditions": [{"attribute": "race", "values": [[]]}]}},
+     "its rule has [], where a category or a number is wanted"),
+    ({"worst__rule": {**CONJUNCTION, "conditions": [{"attribute": "race", "other_than": [{}]}]}},
+     "its rule has {}, where a category or a number is wanted"),
     ({"worst__rule__threshold": "-35.5"}, "its rule has '-35.5', where a finite number is wanted"),
     ({"worst__rule__threshold": -35.4}, WORST + "its description in words selects other rows"),
     ({"worst__rule__threshold": -40.0}, WORST + "the threshold, -40.0, equals that of a row."),
@@ -337,10 +344,11 @@ def test_a_p_value_is_on_the_side_that_the_figures_beside_it_say(changes, senten
     honest = check_report(BY_CHANCE, **PEOPLE)
     assert honest.ok
     assert any("is at most 5 % where the figures" in one for one in honest.not_checked)
-    result = check_report(BY_CHANCE | changes, **PEOPLE)
+    lead = {**BY_CHANCE["lead"], "p_value": changes.get("p_value", BY_CHANCE["p_value"])}
+    result = check_report(BY_CHANCE | changes | {"lead": lead}, **PEOPLE)
     assert [sentence in one for one in result.problems] == [True], result.problems
     # What is said of a possible p-value is not said of one that can't be.
-    assert not any("can be one of" in one for one in result.not_checked)
+    assert not any("is at most 5 % where the figures" in one for one in result.not_checked)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -352,6 +360,52 @@ def test_the_fingerprint_is_that_of_the_rows(seed):
     assert left == ("sample_weight" in data or "decision_probabilities" in data)
     report["provenance"]["fingerprint"] = "0" * 64
     assert check_report(report, **data).ok == left
+
+
+def test_words_that_can_not_be_read_are_refused():
+    """Of a group that is described, and of one that is listed."""
+    result = check_report(told(worst__subgroup="whoever is young"), **PEOPLE)
+    assert WORST + "its description in words can't be read." in result.problems
+    result = check_report(told(marginals__0__group="race = bluex"), **PEOPLE)
+    assert any("'race = bluex'" in one and "can't be read" in one for one in result.problems)
+
+
+def test_the_unit_of_numbers_is_not_blamed_on_the_rows():
+    numbers = {**PEOPLE, "y_pred": list(range(40))}
+    report = audit(**numbers, notion="mean_outcome").to_dict()
+    report["notions"][0]["unit"] = None
+    with pytest.raises(ValueError, match=r"'labels' of the report must be those of notions with"):
+        check_report(report, **numbers)
+
+
+def test_a_label_too_few_is_not_blamed_on_the_rows():
+    grades = {**PEOPLE, "y_true": ["a", "b", "c", "a"] * 10, "y_pred": ["a", "b", "b", "c"] * 10}
+    report = audit(**grades).to_dict()
+    report["labels"] = report["labels"][1:]
+    with pytest.raises(ValueError, match=r"'labels' of the report must be more than two, as"):
+        check_report(report, **grades)
+
+
+def test_a_median_between_two_steps_is_told_as_one_of_them():
+    """0.15 is as near to 0.1 as to 0.2; a quotient of floats, 1.4999999999999998, says which."""
+    x = Attribute("x", True, tuple(map(Fraction, ("0", "0.15", "3", "4", "5"))))
+    table = Table({"x": x}, [[2, 0]] * 5, [], [])
+    inside = [False, True, False, False, False]
+
+    def wrong(median):
+        stated = [{"attribute": "x", "median": median, "overall": 3.0}]
+        return list(wrong_composition(stated, inside, table, 2, kept_back=False))
+
+    assert wrong(0.1) == []
+    assert wrong(0.2) == ["its median of x is stated as 0.2."]
+    assert wrong(0.15) == ["its median of x is stated as 0.15."]
+
+
+def test_a_report_that_does_not_say_who_leads():
+    report = {name: part for name, part in told().items() if name != "lead"}
+    result = check_report(report, **PEOPLE)
+    assert result.ok
+    assert "lead" in result.fields_not_checked
 
 
 def test_lies_about_any_of_the_top_subgroups_are_named():

@@ -17,8 +17,8 @@ def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
     `first` is the group that leads, unless one in a sentence stands for it.
     """
     stated = case.stated
-    if "lead" not in stated:
-        case.leave("lead", "it is not stated")
+    if "lead" not in stated:  # reports of before have none
+        case.leave("lead", "the report doesn't say who leads")
         return
     lead = stated["lead"]
     group = leading(first, stated)

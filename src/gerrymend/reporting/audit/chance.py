@@ -7,7 +7,7 @@ import numpy as np
 
 from gerrymend._numeric.rate_intervals import rate_interval
 from gerrymend.notions import NOTION_NAMES, rate_and_class
-from gerrymend.reporting.audit.direction import headline, of_numbers
+from gerrymend.reporting.audit.direction import headline, in_unit, of_numbers
 from gerrymend.reporting.audit.said import whose_words
 from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
@@ -148,10 +148,10 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
     if line is None:
         enough = 20 * _families(report) - 1
         return [f"{draws} permutations are too few for p = 0.05; {enough} are enough.", tested]
+    found = in_unit(unfairness(line), report)
     return [
-        f"With so many rows, a quick search finds up to {unfairness(line)} in 19 of 20 samples "
-        f"where nothing differs ({draws} permutations): this test can't tell less than that from "
-        "chance."
+        f"With so many rows, a quick search finds up to {found} in 19 of 20 samples where nothing "
+        f"differs ({draws} permutations): this test can't tell less than that from chance."
         f"{_example(report, line) if example else ''}{_searched(report)}",
         tested,
     ]
@@ -180,7 +180,8 @@ def _searched(report: Report) -> str:
     found = report["searched_unfairness"]
     if found is None or unfairness(found) == unfairness(report["unfairness"]):
         return ""
-    return f" In the rows as they are the same quick search finds {unfairness(found)}."
+    amount = in_unit(unfairness(found), report)
+    return f" In the rows as they are the same quick search finds {amount}."
 
 
 def interval_words(report: Report) -> str | None:
@@ -220,9 +221,11 @@ def other_rows_sentence(report: Report) -> str:
     if population is not None and population["distance"] is not None:
         middle = abs(report["worst"]["unfairness"])
         distance = population["distance"]
+        low = in_unit(at_least(max(0.0, middle - distance)), report)
+        high = in_unit(bound(middle + distance), report)
         return (
-            f"Unfairness{_whose(report)} between {at_least(max(0.0, middle - distance))} and "
-            f"{bound(middle + distance)} for all from whom the rows were drawn, with "
+            f"Unfairness{_whose(report)} between {low} and {high} for all from whom the rows were "
+            "drawn, with "
             f"{'about ' if population['approximate'] else ''}{percent(population['confidence'])} "
             "confidence."
         )
@@ -269,11 +272,13 @@ def held_out_sentence(report: Report) -> str:
             "Other rows tell (holdout, test_size; --holdout, --test-size)."
         )
     where += f", {whose_words(report)}" if _whose(report) else ""
-    treated = f"{rate_sentence(there)}, unfairness {signed_unfairness(there['unfairness'], gamma)}"
+    unit = f" {there.get('unit') or ''}".rstrip()
+    of_it = f"{signed_unfairness(there['unfairness'], gamma)}{unit}"
+    treated = f"{rate_sentence(there)}, unfairness {of_it}"
     if held_out["unfairness_interval"] is None:
         return f"{where}: {treated}."
     low, high = (signed_unfairness(end, gamma) for end in held_out["unfairness_interval"])
     return (
-        f"{where}: {treated}; between {low} and {high} with {percent(held_out['level'])} "
-        "confidence."
+        f"{where}: {treated}; between {low}{unit} and {high}{unit} with "
+        f"{percent(held_out['level'])} confidence."
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.class_words import class_list, rate_names
+from gerrymend.reporting.audit.direction import in_unit
 from gerrymend.reporting.audit.subgroup_words import short_name
 from gerrymend.reporting.audit.verdict import LOOKS
 from gerrymend.reporting.wording import bound, count, figure, quoted, unfairness
@@ -36,10 +37,11 @@ def _verdict(report: Report) -> str:
 
 
 def _found(report: Report) -> str:
-    value = unfairness(report["unfairness"], report["gamma"])
+    value = in_unit(unfairness(report["unfairness"], report["gamma"]), report)
     if report["exact"]:
         return f"{value}, exact"
-    return f"{value}, a lower bound; none above {bound(report['upper_bound'], report['gamma'])}"
+    limit = in_unit(bound(report["upper_bound"], report["gamma"]), report)
+    return f"{value}, a lower bound; none above {limit}"
 
 
 def _worst(report: Report) -> str:
@@ -65,7 +67,7 @@ _SHOWN: dict[str, Callable[[Report], str]] = {
     "Made on": _made_on,
     "Rows": lambda report: count(report["n_rows"]),
     "Verdict": _verdict,
-    "Unfairness allowed": lambda report: f"{report['gamma']:g}",
+    "Unfairness allowed": lambda report: in_unit(f"{report['gamma']:g}", report),
     "Largest unfairness found": _found,
     "The subgroup of it": _worst,
     "Its rate": _rate,
@@ -74,8 +76,8 @@ _SHOWN: dict[str, Callable[[Report], str]] = {
 
 def _unfairness_sentence(now: Report, then: Report) -> str:
     """Say how the largest unfairness moved, and how sure that is."""
-    before = unfairness(then["unfairness"])
-    after = unfairness(now["unfairness"])
+    before = in_unit(unfairness(then["unfairness"]), then)
+    after = in_unit(unfairness(now["unfairness"]), now)
     if before == after:
         moved = f"The largest unfairness found is {after}, as it was"
     else:
@@ -141,7 +143,7 @@ def _labels(report: Report) -> str | None:
 
 
 _SETTINGS: dict[str, Callable[[Report], Any]] = {
-    "unfairness allowed": lambda report: f"{report['gamma']:g}",
+    "unfairness allowed": lambda report: in_unit(f"{report['gamma']:g}", report),
     "rates": _notions,
     "protected columns": _attributes,
     "labels": _labels,

@@ -211,7 +211,8 @@ def in_unit(words: str, report: Report) -> str:
     >>> in_unit("0.3", {"notions": [{"unit": "days"}]}), in_unit("0.3", {"notions": [{}]})
     ('0.3 days', '0.3')
     """
-    units = {one.get("unit") or "" for one in report["notions"]}
+    # Reports of earlier versions, which a page compares with, don't say what they are of.
+    units = {one.get("unit") or "" for one in report.get("notions", [])}
     return f"{words} {units.pop()}".rstrip() if len(units) == 1 else words
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.class_words import class_list, rate_names
-from gerrymend.reporting.audit.direction import labelled, of_numbers
+from gerrymend.reporting.audit.direction import in_unit, labelled, of_numbers
 from gerrymend.reporting.audit.subgroup_words import unit_of
 from gerrymend.reporting.audit.words import allowed_words, missing_sentence
 from gerrymend.reporting.wording import (
@@ -132,6 +132,10 @@ def how_facts(report: Report) -> Facts:
 
 def expert_facts(report: Report) -> Facts:
     """Return the figures behind the words, to six digits."""
+
+    def exactly(value: float) -> str:
+        return in_unit(f"{value:.6g}", report)
+
     searched = report["class"]
     # Groups that were named are data, and may be many: the JSON has them.
     settings = ", ".join(
@@ -141,26 +145,26 @@ def expert_facts(report: Report) -> Facts:
     )
     facts = [
         ("Class", f"{searched['name']}({settings})"),
-        ("Found", f"{report['unfairness']:.6g}"),
-        ("Upper bound over the class", f"{report['upper_bound']:.6g}"),
+        ("Found", exactly(report["unfairness"])),
+        ("Upper bound over the class", exactly(report["upper_bound"])),
         *(
-            (f"Upper bound over {part['covers']}", f"{part['upper_bound']:.6g}")
+            (f"Upper bound over {part['covers']}", exactly(part["upper_bound"]))
             for part in report["partial"]
         ),
-        ("Largest over single attributes", f"{report['single_unfairness']:.6g}"),
-        ("Largest over the groups in the table", f"{report['marginal_unfairness']:.6g}"),
+        ("Largest over single attributes", exactly(report["single_unfairness"])),
+        ("Largest over the groups in the table", exactly(report["marginal_unfairness"])),
     ]
     if report["detectable"] is not None:
         facts += [
-            ("95 % line of the permutations", f"{report['detectable']:.6g}"),
-            ("The same search on the rows as they are", f"{report['searched_unfairness']:.6g}"),
+            ("95 % line of the permutations", exactly(report["detectable"])),
+            ("The same search on the rows as they are", exactly(report["searched_unfairness"])),
         ]
     if report["population"] is not None and report["population"]["distance"] is not None:
         population = report["population"]
         facts.append(
             (
                 "Distance of resamples from the rows",
-                f"{population['distance']:.6g} ({percent(population['confidence'])}, "
+                f"{exactly(population['distance'])} ({percent(population['confidence'])}, "
                 f"{count(population['n_resamples'])} resamples"
                 f"{', approximate' if population['approximate'] else ''})",
             )

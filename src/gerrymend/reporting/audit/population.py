@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.notions import in_words
-from gerrymend.reporting.wording import at_least, bound, count, p_equals, percent, unfairness
+from gerrymend.reporting.audit.direction import in_unit
+from gerrymend.reporting.wording import at_least, bound, count, p_equals, percent
 
 Report = Mapping[str, Any]
 
@@ -25,20 +26,21 @@ def population_sentences(report: Report) -> list[str]:
         return [f"What holds for {_PEOPLE} can't be told: {population['reason']}."]
     sure = f"with {_confidence(population)} confidence"
     worse = " that is treated worse" if report["side"] == "disadvantaged" else ""
+    low = in_unit(at_least(population["lower_bound"], gamma), report)
+    high = in_unit(bound(population["upper_bound"], gamma), report)
     if population["verdict"] == "within gamma":
         return [
             f"It is within what is allowed for {_PEOPLE} as well: {sure} no subgroup that was "
-            f"searched{worse} exceeds {bound(population['upper_bound'], gamma)} there."
+            f"searched{worse} exceeds {high} there."
         ]
     if population["verdict"] == "exceeds gamma":
         return [
             f"It is more than is allowed for {_PEOPLE} as well: {sure} a subgroup{worse} exceeds "
-            f"{at_least(population['lower_bound'], gamma)} there."
+            f"{low} there."
         ]
-    low = unfairness(population["lower_bound"], gamma)
-    high = bound(population["upper_bound"], gamma)
+    allowed = in_unit(f"{gamma:g}", report)
     return [
-        f"For {_PEOPLE} it can't be told on which side of {gamma:g} it is: {sure} the largest "
+        f"For {_PEOPLE} it can't be told on which side of {allowed} it is: {sure} the largest "
         f"unfairness there is between {low} and {high}. {_needed(report, population)}"
     ]
 
@@ -73,10 +75,11 @@ def population_means(report: Report) -> list[str]:
     if population is None or population["distance"] is None:
         return []
     found = "was found" if population["approximate"] else "was"
+    distance = in_unit(bound(population["distance"]), report)
     means = (
         f"The confidence is a bootstrap's: as many rows were drawn from the rows, with "
         f"replacement, {count(population['n_resamples'])} times, and in {_confidence(population)} "
-        f"of these no subgroup {found} more than {bound(population['distance'])} from its "
+        f"of these no subgroup {found} more than {distance} from its "
         "unfairness on the rows. That is right for rows drawn independently of each other, and "
         "the more exact the more rows there are."
     )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.direction import leads, says_most, stands_alone
+from gerrymend.reporting.audit.direction import in_unit, leads, says_most, stands_alone
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.wording import bound, capitalised, count, event_noun, percent, unfairness
 
@@ -32,7 +32,7 @@ def said_sentences(report: Report) -> list[str]:
     sentence = (
         f"Of the groups with {_FEW}{cut} {one['subgroup']} has {most}, "
         f"{count(one['size'])} rows: {rate_sentence(one)}; its unfairness is "
-        f"{unfairness(one['unfairness'])}, {beside_words(report)}."
+        f"{in_unit(unfairness(one['unfairness']), report)}, {beside_words(report)}."
     )
     return [sentence, *core_sentences(one, report)]
 
@@ -119,11 +119,13 @@ def exactness_words(report: Report) -> str:
     covers = f"{class_words}{bins}"
     simpler = ""
     if said["simpler_than"] is not None:
-        own, worst = map(unfairness, (said["subgroup"]["unfairness"], said["simpler_than"]))
+        values = (said["subgroup"]["unfairness"], said["simpler_than"])
+        own, worst = (in_unit(unfairness(value), report) for value in values)
         simpler = f"a simpler one that has {own}, where the worst has {worst}, "
     if said["exact"]:
         return f"{simpler}exact over {covers}"
+    limit = in_unit(bound(said["upper_bound"]), report)
     return (
-        f"{simpler}a lower bound over {covers}: none is above {bound(said['upper_bound'])}; one "
+        f"{simpler}a lower bound over {covers}: none is above {limit}; one "
         "that has more is too small to describe or would tell of such a group, or the time was up"
     )

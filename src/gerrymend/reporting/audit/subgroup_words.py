@@ -167,13 +167,14 @@ def unit_of(report: Mapping[str, Any], name: str) -> str | None:
 
 def fragment_facts(subgroup: Mapping[str, Any]) -> Facts:
     """Return what is known of a subgroup without its report, by name."""
+    amount = f"{unfairness(subgroup['unfairness'])} {subgroup.get('unit') or ''}".rstrip()
     return [
         ("Rows", count(subgroup["size"])),
         (rate_or_mean(subgroup), rate_sentence(subgroup)),
         ("Difference", difference_words(subgroup)),
         (
             "Unfairness",
-            f"{unfairness(subgroup['unfairness'])}, the difference times "
+            f"{amount}, the difference times "
             f"{percent(subgroup['share'])}, the share of all rows that are in the group and that "
             f"the {rate_or_mean(subgroup).lower()} is over",
         ),

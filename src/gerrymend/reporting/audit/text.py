@@ -15,6 +15,7 @@ from gerrymend.reporting.audit.direction import (
     described,
     direction_sentences,
     headline,
+    in_unit,
     is_rest,
     is_the_same,
     labelled,
@@ -162,7 +163,8 @@ def _certainty(report: Report) -> Facts:
 
 def _verdict(report: Report) -> Facts:
     """Return the verdict by the name that programs compare with, and what can decide it."""
-    facts = [("Verdict", f"{report['verdict']}; gamma is {report['gamma']:g}")]
+    gamma = report["gamma"]
+    facts = [("Verdict", f"{report['verdict']}; gamma is {in_unit(f'{gamma:g}', report)}")]
     if report["verdict"] == "undecided":
         facts.append(("", decide_sentence(report)))
     return facts

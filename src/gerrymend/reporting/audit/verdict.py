@@ -155,7 +155,7 @@ def _within(report: Report, rows: str) -> str:
     else:
         proven = (
             f"no subgroup that was searched{treated} has an unfairness above "
-            f"{bound(report['upper_bound'], gamma)}"
+            f"{in_unit(bound(report['upper_bound'], gamma), report)}"
         )
     return f"Proven: on these {count(report['n_rows'])} {rows} {proven}; {_allowed(report)}."
 
@@ -166,7 +166,7 @@ def _undecided(report: Report) -> str:
     return (
         f"The largest unfairness found is {_amount(report['unfairness'], report)}; "
         f"{_allowed(report)}. But the search can miss a larger one: up to "
-        f"{bound(report['upper_bound'], gamma)} is not ruled out."
+        f"{in_unit(bound(report['upper_bound'], gamma), report)} is not ruled out."
     )
 
 
@@ -271,10 +271,11 @@ def _others(report: Report, rows: str) -> list[str]:
 def _not_ruled_out(report: Report) -> str:
     """Say whether a subgroup that has more is ruled out, or is not described."""
     if report["withheld"]:
-        return f"a group that is {_withheld_as(report)} has {unfairness(report['unfairness'])}"
+        return f"a group that is {_withheld_as(report)} has {_amount(report['unfairness'], report)}"
     if report["exact"]:
         return "no subgroup that was searched has more"
-    return f"more, up to {bound(report['upper_bound'], report['gamma'])}, is not ruled out"
+    limit = in_unit(bound(report["upper_bound"], report["gamma"]), report)
+    return f"more, up to {limit}, is not ruled out"
 
 
 def _exceeding(report: Report) -> str:
@@ -307,7 +308,7 @@ def _not_searched(report: Report) -> list[str]:
         return []
     return [
         "But one attribute at a time, each value and each interval, the largest unfairness is "
-        f"{unfairness(report['single_unfairness'], report['gamma'])}, more than is allowed: "
+        f"{_amount(report['single_unfairness'], report)}, more than is allowed: "
         f"{why_not_found(report)}."
     ]
 
@@ -340,10 +341,12 @@ def _confirmation(report: Report) -> list[str]:
         verdict = "confirm that this group differs, but by no more than is allowed"
     else:
         verdict = "confirm that this group differs, not that it does by more than is allowed"
-    there = signed_unfairness(held_out["subgroup"]["unfairness"], gamma)
-    between = " and ".join(signed_unfairness(end, gamma) for end in (low, high))
+    there, *ends = (
+        in_unit(signed_unfairness(value, gamma), report)
+        for value in (held_out["subgroup"]["unfairness"], low, high)
+    )
     return [
         f"The {held_out_rows(held_out)} {verdict}: there the unfairness of "
-        f"{whose_words(report)} is {there}, between {between} with "
+        f"{whose_words(report)} is {there}, between {' and '.join(ends)} with "
         f"{percent(held_out['level'])} confidence."
     ]

@@ -145,13 +145,13 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     remark = (
         "exact: none searched has more"
         if report["exact"]
-        else f"a lower bound; none above {bound(report['upper_bound'], gamma)}"
+        else f"a lower bound; none above {in_unit(bound(report['upper_bound'], gamma), report)}"
     )
     found = in_unit(unfairness(report["unfairness"], gamma), report)
     largest = ("Largest unfairness found", found, remark)
     if stands_alone(report):
         one = report["in_a_sentence"]["subgroup"]
-        worst = unfairness(leads(report)[0]["unfairness"], gamma)
+        worst = in_unit(unfairness(leads(report)[0]["unfairness"], gamma), report)
         remark = f"{_as_object(one)}; {stands_for(report)} has {worst}"
         largest = ("Unfairness", in_unit(unfairness(one["unfairness"], gamma), report), remark)
     figures = [
@@ -199,12 +199,14 @@ def _bars(report: Report) -> dict[str, Any]:
     # A little room, so that a mark at the end is seen.
     largest = 1.05 * max(report["gamma"], *(value for _, value, _ in values)) or 1.0
     return {
-        "gamma": f"{report['gamma']:g}",
+        "gamma": in_unit(f"{report['gamma']:g}", report),
         "gamma_at": part_of_axis(report["gamma"], 0.0, largest),
         "values": [
             {
                 "name": name,
-                "value": (bound if kind == "open" else unfairness)(value, report["gamma"]),
+                "value": in_unit(
+                    (bound if kind == "open" else unfairness)(value, report["gamma"]), report
+                ),
                 "width": part_of_axis(value, 0.0, largest),
                 "kind": kind,
             }
@@ -273,7 +275,7 @@ def _group(
         "reference_at": part_of_axis(group["overall_rate"], *axis),
         "from": low,
         "width": round(high - low, 2),
-        "unfairness": unfairness(group["unfairness"]),
+        "unfairness": f"{unfairness(group['unfairness'])} {unit or ''}".rstrip(),
     }
 
 

@@ -12,6 +12,7 @@ from gerrymend.reporting.audit.chance import permutation_sentences
 from gerrymend.reporting.audit.direction import (
     average,
     has_group,
+    in_unit,
     of_numbers,
     reference_words,
 )
@@ -158,7 +159,7 @@ def proof_sentences(report: Report) -> str:
     if report["exact"]:
         whole = f"Exact: none has more. Proven over {_covers(report)}."
     else:
-        limit = bound(report["upper_bound"], report["gamma"])
+        limit = in_unit(bound(report["upper_bound"], report["gamma"]), report)
         rest = f", but none is above {limit}. Proven over {_covers(report)}."
         if report["no_bound"] is not None:
             rest = (
@@ -167,7 +168,7 @@ def proof_sentences(report: Report) -> str:
             )
         whole = f"A lower bound: the search may have missed a larger one{rest}"
     parts = [
-        f"None is above {bound(part['upper_bound'])} over {part['covers']}."
+        f"None is above {in_unit(bound(part['upper_bound']), report)} over {part['covers']}."
         for part in report["partial"]
     ]
     return " ".join([whole, *parts])
@@ -215,22 +216,23 @@ def gap_sentence(report: Report) -> str:
     # Either may be larger: the class may lack a group of one attribute, or a search miss it.
     if together == 0 and alone == 0:
         return f"Neither {_SINGLE} nor any subgroup that was found differs at all."
+    of_one, of_all = (in_unit(unfairness(value), report) for value in (alone, together))
     # Within half a percent the two are called the same.
     if alone > together * 1.005:
         return (
-            f"{capitalised(_SINGLE)} shows more, an unfairness of {unfairness(alone)}, and the "
-            f"search found {unfairness(together)}: {why_not_found(report)}."
+            f"{capitalised(_SINGLE)} shows more, an unfairness of {of_one}, and the "
+            f"search found {of_all}: {why_not_found(report)}."
         )
     if alone >= together * 0.995:
         return f"{capitalised(_SINGLE)} shows {_all_of_it(report)}."
     if alone == 0:
         return (
             f"{capitalised(_SINGLE)} shows nothing of it: the largest unfairness there is 0, and "
-            f"over all subgroups {unfairness(together)}."
+            f"over all subgroups {of_all}."
         )
     return (
-        f"{capitalised(_SINGLE)} shows an unfairness of {unfairness(alone)} at most, perhaps of "
-        f"other people: {percent(alone / together)} of the {unfairness(together)} over all "
+        f"{capitalised(_SINGLE)} shows an unfairness of {of_one} at most, perhaps of "
+        f"other people: {percent(alone / together)} of the {of_all} over all "
         "subgroups."
     )
 
@@ -323,7 +325,7 @@ def withheld_sentence(report: Report) -> str:
     """Say that the subgroup of the largest unfairness is too small to be described."""
     return (
         "The subgroup of the largest unfairness, "
-        f"{unfairness(report['unfairness'], report['gamma'])}, has {_few(report)}"
+        f"{in_unit(unfairness(report['unfairness'], report['gamma']), report)}, has {_few(report)}"
         f"{_or_rare(report)}{_or_alike(report)}, and is not described: few rows identify people."
     )
 
