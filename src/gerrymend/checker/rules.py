@@ -166,7 +166,7 @@ def _plain(values: list[Any]) -> list[Any]:
     """Return the values, or raise a RuleError if one is a list or a mapping."""
     for value in values:
         if isinstance(value, list | tuple | Mapping):
-            raise RuleError(f"its rule has {value!r}, where a value is wanted")
+            raise RuleError(f"its rule has {value!r}, where a category or a number is wanted")
     return values
 
 
