@@ -59,7 +59,8 @@ def _is_cut_the_same(plant, report):
     group = _at(report, plant.path[: plant.path.index("rule")])
     words = group.get("subgroup", group.get("group"))
     told = {str(math.floor(old)), str(math.ceil(old))} & set(re.findall(r"[\d.]+", words))
-    return bool(told) and type(new) is float and math.floor(old) < new < math.ceil(old)
+    # x ≥ cut and x < cut are x ≥ ⌈cut⌉ and x < ⌈cut⌉ of whole numbers.
+    return bool(told) and type(new) is float and math.ceil(old) == math.ceil(new)
 
 
 def _sides(rule):
