@@ -73,9 +73,11 @@ def _controls(tally: Tally) -> dict[str, Any] | None:
         return None
     assert tally.rows is not None
     strata = [tally.strata.values(number) for number in tally.rows.stratum.tolist()]
-    return {
-        column.name: [stratum[column.name] for stratum in strata] for column in tally.strata.columns
-    }
+    controls: dict[str, Any] = {}
+    for column in tally.strata.columns:
+        values = [stratum[column.name] for stratum in strata]
+        controls[column.name] = values if column.categories is None else pd.Categorical(values)
+    return controls
 
 
 # What was checked in this process: the same words about the same rows are as true again.

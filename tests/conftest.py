@@ -22,7 +22,7 @@ from tests.checking import assert_tally_checked
 
 # No time limit on an example: a busy machine is no bug. The suite tries the same few every time,
 # so that it is as green tomorrow; `make test-slow` looks for new ones.
-settings.register_profile("suite", deadline=None, derandomize=True, max_examples=16)
+settings.register_profile("suite", deadline=None, derandomize=True, max_examples=12)
 settings.register_profile("explore", deadline=None, max_examples=200)
 settings.load_profile("explore" if "EXPLORE" in os.environ else "suite")
 

@@ -11,9 +11,11 @@ from xdist.scheduler import LoadFileScheduling
 TOGETHER = ("tests/solvers/test_dask", "tests/reporting/")
 
 # What takes longest begins, so that both processes end at about the same time: what is left for
-# the end are files of a second or less.
+# the end are files of a second or less. Where nothing is compiled yet, one process has all loops of
+# proofs compiled, once, while the other has the tests of Dask, which need none of them.
 FIRST = (
     "tests/solvers/test_dask",
+    "tests/subgroups/test_compiling.py",
     "tests/_runtime/test_workers.py",
     "tests/auditing/test_from_engine.py",
     "tests/reporting/",

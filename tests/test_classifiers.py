@@ -551,3 +551,20 @@ def test_a_gap_below_tol_is_not_called_too_large(seed, large):
     assert ("it has not settled: the last rounds still bettered it" in words) != large
     assert f"{clf.gap_:.4f} above the least possible" in words
     assert "Raise max_iter (now 20)" in words
+
+
+POINTED = [
+    ({"gamma": 5.0}, "allows everything"),
+    ({"gamma": 0.0, "max_iter": 2}, "above gamma"),
+    ({"max_iter": 2}, "sensitive_features was not passed"),
+]
+
+
+@pytest.mark.parametrize(("asked", "words"), POINTED)
+def test_warnings_of_a_path_point_at_the_line_that_asks_for_it(toy, asked, words):
+    X, y, protected = toy
+    clf = SubgroupParityClassifier(LinearRegression(), subgroups="marginals", tol=0.1, **asked)
+    given = {"sensitive_features": protected if "gamma" in asked else None}
+    with pytest.warns(UserWarning, match=words) as told:
+        clf.fit_path(X, y, gammas=[clf.gamma], **given)
+    assert {one.filename for one in told} == {__file__}

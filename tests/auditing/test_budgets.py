@@ -2,16 +2,20 @@
 
 import json
 import logging
+import math
 import time
 
 import numpy as np
 import pytest
 
-from gerrymend import LinearThresholds, Trees, audit
+from gerrymend import LinearThresholds, Marginals, Trees, audit, prove
 from gerrymend.auditing import chosen_subgroups
+from gerrymend.auditing.inference.drawing import largest_values
+from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.thresholds.search import GreatCircleSearch
 from tests.checker.reports import report_of
+from tests.subgroups.brute_force import bind
 
 
 def numbers(n_attributes, n=300, seed=0):
@@ -115,8 +119,8 @@ def test_proofs_and_descriptions_share_the_budget(monkeypatch):
     report = audit(**data, subgroups="marginals", top=4, budget=100.0)
     assert len(report.top) > 1
     assert asked[0] == pytest.approx(80.0)
-    assert asked[1] == pytest.approx(10.0)
-    assert clock.now <= 100.0
+    assert asked[1] == pytest.approx(5.0)
+    assert clock.now <= 90.0  # what is left is for the group in a sentence
 
 
 def test_no_subgroup_is_searched_for_when_the_time_is_up(monkeypatch):
@@ -134,18 +138,89 @@ def test_no_subgroup_is_searched_for_when_the_time_is_up(monkeypatch):
     assert chosen_subgroups._half_until(100.0) == 0.0
 
 
-def test_there_are_no_permutations_where_one_search_takes_longer(monkeypatch):
-    """T is the same function of every draw, which a search that is cut short is not."""
+def test_a_description_has_what_a_proof_has_left(monkeypatch):
+    """It had two fifths of the budget for itself, after the proof had all of it."""
     clock = Clock(monkeypatch)
+    asked = []
+    prove_both = ListedClass.prove
 
-    def slow(self, residual, *, seconds):
-        clock.now += min(seconds, 150.0)
-        return self.worst(residual[None])
+    def proven(self, residual, *, at_most=None, seconds):
+        asked.append(seconds)
+        clock.now += 70.0
+        return prove_both(self, residual, at_most=at_most, seconds=seconds)
 
-    monkeypatch.setattr(ListedClass, "search", slow)
+    def of_size(self, residual, rows, min_group_size, *, seconds):
+        asked.append(seconds)
+
+    monkeypatch.setattr(ListedClass, "prove", proven)
+    monkeypatch.setattr(ListedClass, "worst_of_size", of_size)
+    # Nine rows are too few to be described: another group is searched for.
+    groups = {"sensitive_features": {"c": ["a"] * 9 + ["b"] * 40 + ["c"] * 40}}
+    decided = {"y_true": [0] * 89, "y_pred": [1] * 9 + [0] * 80}
+    proof = prove(**decided, **groups, at_most=0.01, subgroups="marginals", budget=100.0)
+    assert proof.status == "refuted"
+    assert asked == [100.0, 15.0]
+
+
+class SlowSearch:
+    """A search that takes so long of a clock, or what it is given; it notes what it took."""
+
+    def __init__(self, monkeypatch, takes):
+        self.took = []
+        clock = Clock(monkeypatch)
+
+        def slow(bound, residual, *, seconds=math.inf):
+            self.took.append(min(seconds, takes))
+            clock.now += self.took[-1]
+            return bound.worst(residual[None])
+
+        monkeypatch.setattr(ListedClass, "search", slow)
+
+
+@pytest.mark.parametrize("takes", [150.0, 60.0], ids=["of the rows", "of a draw"])
+def test_there_are_no_permutations_where_searches_take_longer(takes, monkeypatch):
+    """T is the same function of every draw, which a search that is cut short is not."""
+    slow = SlowSearch(monkeypatch, takes)
     told = []
     how = {"subgroups": "marginals", "n_permutations": 19, "on_draw": lambda *d: told.append(d)}
     report = audit(**numbers(2), **how, budget=100.0)
     assert (report.p_value, report.n_permutations, told) == (None, 0, [])
-    assert "one search takes longer than the 100 s for all" in squeezed(str(report))
-    assert audit(**numbers(2), **how, budget=200.0).n_permutations == 19
+    assert "no permutation was searched within 100 s; give it more time" in squeezed(str(report))
+    assert sum(slow.took) == 100.0
+    assert audit(**numbers(2), **how, budget=20 * takes + 1).n_permutations == 19
+
+
+def test_no_draw_begins_that_would_not_end_in_time(monkeypatch):
+    slow = SlowSearch(monkeypatch, takes=30.0)
+    how = {"subgroups": "marginals", "n_permutations": 19}
+    # One of the rows, two draws, and the third would end at 120.
+    assert audit(**numbers(2), **how, budget=100.0).n_permutations == 2
+    assert slow.took == [30.0] * 3
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["in time", "cut short"])
+def test_a_draw_that_is_cut_short_counts_as_the_worst_that_it_can_be(late, monkeypatch):
+    """Its own value is not known; what no set of its rows exceeds can only raise a p-value."""
+    clock = Clock(monkeypatch)
+    columns = (Column("c", np.arange(3.0), ("a", "b", "c")),)
+    residuals = np.array([[0.5, 0.25, -0.75]])
+    bound = bind(Marginals(), columns)
+
+    def search(residual, *, seconds):
+        clock.now += 6.0 if late else 4.0
+        return bound.worst(residual[None])
+
+    monkeypatch.setattr(bound, "search", search)
+    assert largest_values(bound, residuals, 5.0).tolist() == [0.75]
+    residuals = np.array([[0.5, 0.25, -0.375]])
+    clock.now = 0.0
+    assert largest_values(bound, residuals, 5.0).tolist() == [0.75 if late else 0.5]
+
+
+def test_resamples_end_with_their_time(monkeypatch):
+    """A resample of wide attributes took minutes, whatever the budget."""
+    slow = SlowSearch(monkeypatch, takes=150.0)
+    report = audit(**numbers(2), subgroups="marginals", confidence=0.95, budget=100.0)
+    assert slow.took == [100.0]
+    assert report.population.upper_bound is None
+    assert "1 resamples are all that 100 s had time for" in report.population.reason

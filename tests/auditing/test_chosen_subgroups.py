@@ -85,3 +85,21 @@ def test_nothing_to_find():
     one = audit(*planted(n=200)[:2], sensitive_features={"sex": attributes["sex"]}, top=3,
                 subgroups="marginals")  # fmt: skip
     assert len(one.top) == 1  # the other side of it is no other group
+
+
+def test_a_group_that_has_only_what_it_borrows_is_no_further_one():
+    """Blue men are hit; half of those in the north are blue men, and the others there are not."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    attributes = {"race": rng.choice(["blue", "green"], n), "sex": rng.choice(["F", "M"], n)}
+    hit = (attributes["race"] == "blue") & (attributes["sex"] == "M")
+    attributes["region"] = np.where(rng.random(n) < np.where(hit, 0.6, 0.2), "north", "south")
+    p = np.where(hit, np.arange(n) % 10 < 7, np.arange(n) % 10 < 4).astype(int)
+    groups = ExplicitGroups({"blue men": {"race": "blue", "sex": "M"},
+                             "north": {"region": "north"}})  # fmt: skip
+    report = audit(np.zeros(n, int), p, sensitive_features=attributes, subgroups=groups, top=2,
+                   notion="statistical_parity")  # fmt: skip
+    north = attributes["region"] == "north"
+    assert p[north].mean() - p.mean() > 0.03
+    assert abs(p[north & ~hit].mean() - p[~hit].mean()) < 0.02
+    assert [one.rule.name for one in report.top] == ["blue men"]

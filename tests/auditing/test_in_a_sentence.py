@@ -52,7 +52,10 @@ def test_the_group_in_a_sentence_is_the_worst_of_all_of_them(seed, favourable):
     sign = np.sign(report.worst.unfairness)
     groups = products(columns.columns, 3, value_subsets, intervals)
     best = max(sign * float(residual[group].sum()) for group in groups) / 150
-    assert sign * said.subgroup.unfairness == pytest.approx(best, abs=1e-12)
+    own = sign * said.subgroup.unfairness
+    # The group itself may be a simpler one, which has nearly as much.
+    assert (said.simpler_than or own) == pytest.approx(best, abs=1e-12)
+    assert 0.9 * best <= own <= best + 1e-12
     assert said.upper_bound == pytest.approx(best, abs=1e-12)
     members = said.subgroup.contains(data["sensitive_features"])
     worst = report.worst.contains(data["sensitive_features"])

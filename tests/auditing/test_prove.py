@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gerrymend import prove
+from gerrymend import audit, prove
 from gerrymend.checker.dichotomies import dichotomies
 from gerrymend.notions import FALSE_NEGATIVE_RATE, FALSE_POSITIVE_RATE
 
@@ -71,6 +71,20 @@ def test_undecided_says_by_how_much():
     assert "No bound was proven: linear thresholds of these attributes have 10 dim" in str(proof)
     assert "A larger budget may decide it" in str(replace(proof, no_bound=None))
     assert json.loads(json.dumps(proof.to_dict()))["status"] == "undecided"
+
+
+@pytest.mark.parametrize("apart", [4e-13, 3e-12])
+def test_what_is_rounding_is_none_for_an_audit_and_a_proof(apart):
+    """Rates that are 4e-13 apart differ by less than sums are known to; 3e-12 is told by both."""
+    sex = ["F", "M"] * 50
+    decided = [0.5 + (2 * apart if one == "M" else -2 * apart) for one in sex]
+    rows = {"y_true": [0] * 99 + [1], "y_pred": decided, "decision_probabilities": True,
+            "sensitive_features": {"sex": sex}, "subgroups": "marginals"}  # fmt: skip
+    proof = prove(**rows, at_most=0.0)
+    report = audit(**rows, gamma=0.0)
+    assert proof.unfairness == pytest.approx(report.unfairness, rel=1e-3, abs=0)
+    assert (proof.unfairness == 0) == (proof.status == "proved") == (apart == 4e-13)
+    assert proof.upper_bound >= proof.unfairness
 
 
 def test_of_several_notions_each_counts():

@@ -6,6 +6,7 @@ import pytest
 from gerrymend import Conjunctions, ExplicitGroups, Marginals, Trees, ValueSets, prove
 from gerrymend.inputs.protected import Column
 from gerrymend.notions import FALSE_POSITIVE_RATE, STATISTICAL_PARITY
+from tests.marks import slow
 from tests.subgroups import brute_force as brute
 from tests.subgroups.test_trees import leaf_unions
 
@@ -73,10 +74,11 @@ def exact_unfairness(notion, y, p, weight, masks):
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_an_exact_class_is_always_decided(name):
+@pytest.mark.parametrize("seed", [7, slow(8)])
+def test_an_exact_class_is_always_decided(name, seed):
     subgroups, masks_of = CLASSES[name]
-    rng = np.random.default_rng(7)
-    for i in range(60):
+    rng = np.random.default_rng(seed)
+    for i in range(30):
         columns, frame, y, p, weight = rows_of(rng)
         notion = (FALSE_POSITIVE_RATE, STATISTICAL_PARITY)[i % 2]
         worst = exact_unfairness(notion, y, p, weight, masks_of(columns, weight))

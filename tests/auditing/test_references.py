@@ -67,7 +67,7 @@ def check(seed, subgroups, n_rows=60):
 @pytest.mark.parametrize("subgroups", CLASSES)
 def test_every_figure_and_bound_holds_by_brute_force(subgroups):
     """The checker lists all subgroups of the class in exact arithmetic."""
-    for seed in range(8):
+    for seed in range(4):
         check(seed, subgroups)
 
 
@@ -332,7 +332,7 @@ def test_what_is_no_reference_is_refused(wrong, words):
 
 @pytest.mark.parametrize("factor", [0, -1, math.nan, math.inf, "0.8", True])
 def test_a_factor_is_a_number_above_0(factor):
-    with pytest.raises(ValueError, match=r"factor of a GroupMean must be a number above 0; got"):
+    with pytest.raises(ValueError, match=r"factor of a group's mean must be a number above 0; got"):
         GroupMean({"sex": "M"}, factor)
 
 

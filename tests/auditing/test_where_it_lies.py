@@ -63,6 +63,7 @@ def test_no_part_has_as_much_in_fewer_rows_nor_more_in_as_few(seed, monkeypatch)
     """By enumeration of the parts; and half of its gap as a shift drops nobody, or too many."""
     monkeypatch.setattr(module, "_TIMES", 1.0)
     monkeypatch.setattr(module, "_APART", 0.0)
+    monkeypatch.setattr(module, "simplest", lambda rule, *_: rule)
     rng = np.random.default_rng(seed)
     A = people(300, seed)
     A["age"] = A["age"] // 10
@@ -128,13 +129,53 @@ def test_means_of_numbers_have_a_core_too():
     assert_checked(report, **data)
 
 
-def test_nothing_is_said_within_strata_or_of_groups_that_users_name():
-    data = planted()
-    of_jobs = audit(
-        **data, subgroups=Conjunctions(max_depth=1), control_features={"job": [0, 1] * 600}
+@pytest.mark.parametrize("kind", ["decisions", "numbers"])
+def test_within_strata_too_most_lies_where_it_was_planted(kind):
+    """The strata differ by far more than the planted group, which is found all the same."""
+    rng = np.random.default_rng(0)
+    A = people(3_000)
+    hit = (A["sex"] == "F") & (A["age"] >= 50)
+    cook = rng.random(3_000) < 0.5
+    data = decided(A, hit)
+    data["y_pred"] |= cook & (rng.random(3_000) < 0.6)
+    if kind == "numbers":
+        data |= {"y_true": None, "y_pred": rng.random(3_000) + 1.0 * hit + 9.0 * cook}
+    data["control_features"] = {"cook": cook.astype(int)}
+    notion = "mean_outcome" if kind == "numbers" else "false_positive_rate"
+    report = audit(
+        **data, notion=notion, subgroups=Conjunctions(max_depth=1), favourable="negative"
     )
-    assert of_jobs.core is None
-    named = audit(**data, subgroups=ExplicitGroups({"women": {"sex": "F"}}))
+    assert report.core is not None
+    assert report.core.within_strata
+    assert {one.attribute for one in report.core.rule.conditions} == {"sex", "age"}
+    assert report.core.contains(A)[hit].mean() > 0.9
+    assert "in the same strata, with " in flat(str(report))
+    assert_checked(report, **data)
+
+
+def test_numbers_of_which_few_are_large_have_a_core():
+    """By how they are spread: by their range alone four standard errors were never reached."""
+    rng = np.random.default_rng(0)
+    A = people(3_000)
+    hit = (A["sex"] == "F") & (A["age"] >= 50)
+    days = np.exp(rng.normal(2.0, 0.8, 3_000)) * np.where(hit, 1.6, 1.0)
+    data = {"y_true": None, "y_pred": days, "sensitive_features": A}
+    report = audit(
+        **data, notion="mean_outcome", subgroups=Conjunctions(max_depth=1), favourable="negative"
+    )
+    assert report.core is not None
+    part = report.core.contains(A)
+    assert hit[part].mean() > 0.9
+    # By hand, over all digits of the rows themselves.
+    whole = report.disadvantaged.contains(A)
+    rest = whole & ~part
+    error = days[whole].std() * np.sqrt(1 / part.sum() + 1 / rest.sum())
+    assert days[part].mean() - days[rest].mean() >= 4 * error
+    assert_checked(report, **data)
+
+
+def test_nothing_is_said_of_groups_that_users_name():
+    named = audit(**planted(), subgroups=ExplicitGroups({"women": {"sex": "F"}}))
     assert named.core is None
 
 

@@ -9,7 +9,9 @@ from gerrymend import (
     Conjunctions,
     ExplicitGroups,
     FairnessNotion,
+    GroupMean,
     LinearThresholds,
+    OutcomeNotion,
     Trees,
     ValueSets,
     audit,
@@ -22,6 +24,11 @@ GROUPS = ExplicitGroups(
         "over 40": {"age": (40, None)},
         "race = green": {"race": "green"},
     }
+)
+
+
+OVERTIME = OutcomeNotion(
+    "overtime", lambda y, p: p - 2.5, event=lambda y, p: p > 2, unit="hours", worse="higher"
 )
 
 
@@ -67,6 +74,41 @@ def _numbers(seed: int) -> dict[str, Any]:
         "y_true": rng.integers(0, 2, n),
         "y_pred": rng.integers(0, 2, n),
         "sensitive_features": rng.standard_normal((n, 9)).round(2),
+    }
+
+
+def _priced(data: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Numbers in place of labels and decisions, some of them fractions."""
+    rng = np.random.default_rng(seed)
+    dear = np.asarray(data["y_pred"]) * 3 + rng.integers(0, 9, len(data["y_pred"])) / 4
+    return {**data, "y_true": rng.integers(0, 5, len(dear)), "y_pred": dear}
+
+
+def _graded(data: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Three classes in place of two."""
+    rng = np.random.default_rng(seed)
+    grades = np.array(["high", "low", "middle"])
+    decided = np.where(data["y_pred"] == 1, 0, rng.integers(0, 3, len(data["y_pred"])))
+    return {**data, "y_true": grades[rng.integers(0, 3, len(decided))], "y_pred": grades[decided]}
+
+
+def _controlled(data: dict[str, Any], seed: int) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    job = rng.choice(["cook", "smith"], len(data["y_pred"]))
+    return {**data, "control_features": {"job": job}}
+
+
+def _incomplete(data: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Scores for decisions, and attributes that some rows lack, or few have."""
+    rng = np.random.default_rng(seed)
+    n = len(data["y_true"])
+    race = np.where(rng.random(n) < 0.1, None, data["sensitive_features"]["race"])
+    race[:2] = "grey"
+    return {
+        **data,
+        "y_pred": rng.integers(0, 8, n) / 8,
+        "threshold": 0.5,
+        "sensitive_features": {"race": race, "citizen": rng.random(n) < 0.5},
     }
 
 
@@ -159,7 +201,88 @@ def _kinds() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         ),
         "core": (
             _only(_people(2, 400), "race", "sex"),
-            {"subgroups": Conjunctions(max_depth=1), "notion": "statistical_parity"},
+            {
+                "subgroups": Conjunctions(max_depth=1),
+                "notion": "statistical_parity",
+                "n_permutations": 39,
+            },
+        ),
+        "means": (
+            _priced(_only(people, "race", "sex"), 5),
+            {
+                "notion": ("mean_outcome", "absolute_error"),
+                "subgroups": Conjunctions(max_depth=2),
+                "favourable": "positive",
+                "n_permutations": 39,
+                "confidence": 0.8,
+                "n_resamples": 9,
+                "top": 2,
+                "holdout": _second(_priced(_only(others, "race", "sex"), 6)),
+            },
+        ),
+        "own means": (
+            _weighted(_priced(people, 5), 2),
+            {
+                "notion": OVERTIME,
+                "subgroups": ValueSets(max_depth=2),
+                "intersection": ("race", "sex"),
+            },
+        ),
+        "classes": (
+            _graded(_only(people, "race", "sex"), 5),
+            {
+                "notion": ("statistical_parity", "error_rate"),
+                "n_permutations": 39,
+                "holdout": _second(_graded(_only(others, "race", "sex"), 6)),
+                "top": 2,
+            },
+        ),
+        "within strata": (
+            _controlled(people, 5),
+            {
+                "notion": "statistical_parity",
+                "subgroups": Conjunctions(max_depth=2),
+                "n_permutations": 39,
+                "confidence": 0.8,
+                "n_resamples": 9,
+                "intersection": ("race", "sex"),
+            },
+        ),
+        "means within strata": (
+            _weighted(_controlled(_priced(people, 5), 6), 2),
+            {"notion": "mean_error", "subgroups": "marginals"},
+        ),
+        "reference group": (
+            _only(people, "race", "sex"),
+            {
+                "notion": "statistical_parity",
+                "reference": GroupMean({"sex": "F"}, factor=0.8),
+                "subgroups": "conjunctions",
+                "favourable": "positive",
+                "side": "disadvantaged",
+                "confidence": 0.8,
+                "n_resamples": 9,
+                "holdout": _second(_only(others, "race", "sex")),
+            },
+        ),
+        "reference number": (
+            _priced(_only(people, "race", "sex"), 5),
+            {"notion": "mean_outcome", "reference": 2.25, "subgroups": "linear", "top": 2},
+        ),
+        "incomplete": (
+            _incomplete(people, 5),
+            {
+                "notion": "equalized_odds",
+                "subgroups": "value_sets",
+                "min_group_size": 3,
+                "favourable": "negative",
+                "side": "disadvantaged",
+                "n_permutations": 39,
+            },
+        ),
+        "unlabelled": (
+            {**_only(people, "race", "age"), "y_true": None},
+            {"notion": "statistical_parity", "discovery_rate": 0.3, "subgroups": "marginals"},
         ),
         "fair": (
             {**people, "y_pred": 0 * people["y_pred"]},
@@ -173,6 +296,8 @@ def report_of(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     data, asked = _kinds()[kind]
     report = json.loads(audit(**data, **asked).to_json())
     given = dict(data)
+    if asked.get("notion") is OVERTIME:
+        given["notion"] = OVERTIME
     for name in ("holdout", "pos_label"):
         if name in asked:
             given[name] = asked[name]

@@ -204,7 +204,38 @@ def test_a_quiet_gate_prints_warnings_and_why_it_is_shut(folder):
     code, out, err = gate(folder / "point.csv", "--quiet")
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.startswith("More unfair than allowed. The subgroup that differs most is ")
+    # Who, how much, and whether it could be chance.
+    lead = json.loads(gate(folder / "point.csv", "--json", "-")[1])["lead"]
+    own = f"{abs(lead['unfairness']):.4f}"
+    assert err.rstrip().endswith(f"{lead['sentence']} Its unfairness is {own}, and 0.01 is allowed "
+                                 "(chance was not tested).")  # fmt: skip
+    _, _, err = gate(folder / "point.csv", "--quiet", "--permutations", "19")
+    assert err.rstrip().endswith("(p = 0.050).")
     assert gate(folder / "point.csv", "--quiet", "--gamma", "0.06") == (0, "", "")
     code, out, err = gate(folder / "point.csv", "--quiet", protected="number")
     assert (code, out) == (1, "")
     assert err.startswith("Warning: The protected attribute number has nearly as many values")
+
+
+@pytest.mark.parametrize("wrong", [["--protected", "nobody"], ["--gamma", "-1"]])
+def test_a_run_that_fails_leaves_no_verdict_of_another_day(folder, tmp_path, wrong):
+    """A pipeline that reads the file, and not the exit code, would take it for today's."""
+    files = [tmp_path / name for name in ("report.json", "report.md", "report.html")]
+    options = ["--json", files[0], "--markdown", files[1], "--report", files[2]]
+    assert gate(folder / "point.csv", *options)[0] == 1
+    assert all(file.exists() for file in files)
+    code, _, err = gate(folder / "point.csv", *options, *wrong)
+    assert code == 2
+    assert not any(file.exists() for file in files)
+    for file in files:
+        assert f"{file} was of an earlier run, and is removed." in err
+
+
+def test_a_file_that_may_not_be_written_stays(folder, tmp_path):
+    """It is refused before anything is done: what is read is no output of an earlier run."""
+    rows = tmp_path / "rows.csv"
+    before = (folder / "point.csv").read_bytes()
+    rows.write_bytes(before)
+    code, _, err = gate(rows, "--json", rows, "--protected", "nobody")
+    assert (code, "removed" in err) == (2, False)
+    assert rows.read_bytes() == before

@@ -77,8 +77,9 @@ def test_a_reference_of_ones_own(hiring):
         (["--reference", "men"], "--reference 'men' is neither a number nor a group"),
         (["--reference", "sx=M"], "--reference='sx' is no column of --protected (did you mean"),
         (["--reference", "sex=X"], "--reference is the rate of sex = X, and there is no such row"),
-        (["--reference", "nan"], "--reference must be 'overall', a finite number"),
-        (["--reference", "sex=M", "--factor", "0"], "--factor of a GroupMean must be a number"),
+        (["--reference", "nan"], "--reference nan is no number to compare with: pass a finite"),
+        (["--reference", "1e200"], "finite one, of at most 1e+100 in size, or a group, such as"),
+        (["--reference", "sex=M", "--factor", "0"], "--factor of a group's mean must be a number"),
     ],
 )
 def test_a_reference_that_can_not_be_names_the_option(hiring, options, words):

@@ -212,6 +212,7 @@ def test_code_trains_each_model_again(data, solver):
     frontier = frontier_of(
         data, classifier(solver=solver, subgroups=Conjunctions(max_depth=1)), estimators=estimators,
         notions=["equalized_odds", accuracy], marginal=True, sample_weight=weight,
+        gammas=GAMMAS[:2],
     )  # fmt: skip
     for point in (*frontier.points, *frontier.marginal_points):
         model = refitted(point, data, weight)

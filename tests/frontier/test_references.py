@@ -118,6 +118,11 @@ def test_references_mark_and_suggest_nothing(data):
     without = frontier_of(data, test_size=0.3)
     perfect = frontier_of(data, test_size=0.3, today=data.target)  # no error, and fair
     assert figures(perfect) == figures(without)
+    for frontier, words in (
+        (without, "It is no point: nothing is marked beaten, or suggested, because of it."),
+        (perfect, "They are no points: nothing is marked beaten, or suggested, because of them."),
+    ):
+        assert words in " ".join(str(frontier).split())
     assert [point.gamma for point in perfect.suggested] == [p.gamma for p in without.suggested]
     today, plain = perfect.to_dict()["references"]
     assert (today["beaten_by"], today["beats"]) == (0, 3)

@@ -6,13 +6,16 @@ from fractions import Fraction
 import narwhals as nw
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gerrymend import audit
 from gerrymend.inputs.arrays import as_array, as_table, unmasked
 from gerrymend.inputs.categories import sorted_categories
 from gerrymend.inputs.numbers import at_least, distinct_numbers, series_numbers
+from gerrymend.inputs.protected import read_columns
 from gerrymend.inputs.settings import check_flag, check_whole
 
 WHOLE = st.one_of(
@@ -108,3 +111,48 @@ def test_other_settings_are_refused(value):
 def test_a_flag_is_a_boolean(value):
     with pytest.raises(TypeError, match="certify must be True or False"):
         check_flag(value, "certify")
+
+
+BEYOND = {
+    "whole": 10**400,
+    "negative": -(10**400),
+    "fraction": Fraction(10**400),
+    "decimal": Decimal("1e400"),
+    "long double": np.longdouble("1e400"),
+    "small decimal": Decimal("1e-400"),
+    "small fraction": Fraction(1, 10**400),
+}
+
+
+@pytest.mark.parametrize("value", BEYOND.values(), ids=BEYOND)
+@pytest.mark.parametrize(
+    ("argument", "asked"),
+    [
+        ("y_pred", {"threshold": 0.5}),
+        ("y_pred", {"decision_probabilities": True}),
+        ("y_pred", {"notion": "mean_outcome"}),
+        ("sample_weight", {}),
+    ],
+)
+def test_numbers_beyond_float64_are_refused_and_not_read_as_infinite(value, argument, asked):
+    """Nor as 0: a weight that vanishes would drop its row."""
+    rows = {"y_true": [0, 1] * 20, "y_pred": [0, 1, 1, 0] * 10, **asked}
+    rows[argument] = [value, 1, 1, 1] * 10
+    with pytest.raises(ValueError, match=f"^{argument} has numbers that float64 does not hold"):
+        audit(**rows, sensitive_features={"sex": ["F", "M"] * 20})
+
+
+def test_scores_may_be_infinite():
+    """As logarithms of 0 and 1 are; they are on either side of every threshold."""
+    data = {"y_true": [0, 1] * 20, "sensitive_features": {"sex": ["F", "M", "M", "F"] * 10}}
+    scores = [Decimal("-Infinity"), np.inf, 0.7, 0.2] * 10
+    report = audit(**data, y_pred=scores, threshold=0.5)
+    assert report.unfairness == audit(**data, y_pred=[0, 1, 1, 0] * 10).unfairness
+
+
+def test_decimals_of_every_library_are_the_nearest_float():
+    """A cast of Arrow makes 2.3000000000000003 of the decimal 2.3."""
+    tenths = [Decimal(number) / 10 for number in range(20, 60)]
+    for column in (pa.chunked_array([tenths]), pl.Series(tenths), tenths):
+        (read,) = read_columns({"tenths": column})
+        assert read.values.tolist() == [number / 10 for number in range(20, 60)]

@@ -38,6 +38,24 @@ def test_every_cell_says_its_rate_and_its_side(open_page, tmp_path, width):
     assert page.locator("table.map").is_visible()
 
 
+def test_a_table_that_is_wider_than_the_window_says_so(open_page, tmp_path):
+    """Shadows at its edges, which covers hide where there is no more; the names of rows stay."""
+    y, decided, protected = rows_of(np.full((3, 8), 30))
+    report = audit(y, decided, sensitive_features=protected, subgroups="marginals")
+    opened = open_page(report.write_html(tmp_path / "audit.html"), width=390)
+    page = opened.page
+    region = page.locator(".table:has(table.map)")
+    hidden = region.evaluate("e => e.scrollWidth - e.clientWidth")
+    assert hidden > 100
+    assert not opened.is_wider_than_its_window()
+    shades = region.evaluate("e => getComputedStyle(e).backgroundAttachment")
+    assert shades == "local, local, scroll, scroll"
+    region.evaluate("e => { e.scrollLeft = 9999; }")
+    assert region.evaluate("e => e.scrollLeft") == pytest.approx(hidden, abs=2)
+    name = page.locator("table.map tbody th").first.bounding_box()
+    assert name["x"] == pytest.approx(region.bounding_box()["x"], abs=2)
+
+
 def test_a_colour_is_as_strong_as_the_rate_is_far():
     y, decided, protected = rows_of([[40, 40], [40, 40]])
     decided[:] = 0

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gerrymend import audit
+from gerrymend import audit, check_report
 from gerrymend.frontier.points import OnRows
+from gerrymend.reporting.audit.chance import other_rows_sentence
 from gerrymend.reporting.audit.markdown import audit_markdown
 from gerrymend.reporting.audit.page import audit_fragment
 from gerrymend.reporting.audit.people import people_figures
+from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import verdict_sentences
 from gerrymend.reporting.audit.view import audit_view
@@ -28,7 +30,8 @@ def hiring(seed=0, **how):
     region = rng.choice(["N", "S", "W"], 2_000)
     age = rng.integers(20, 60, 2_000)
     hired = rng.random(2_000) < np.where((sex == "F") & (region == "N"), 0.25, 0.5)
-    return audit(None, hired.astype(int), notion="statistical_parity", favourable="positive",
+    how = {"favourable": "positive", **how}
+    return audit(None, hired.astype(int), notion="statistical_parity",
                  sensitive_features={"sex": sex, "region": region, "age": age}, **how)  # fmt: skip
 
 
@@ -181,3 +184,95 @@ def test_the_headline_names_the_same_rows_by_their_sentence():
     assert "the same rows as the first" in page
     assert page.index("Exact: none has more") < page.index("As a formula")
     assert OnRows(0.1, report).to_dict()["worst_who"] == said.subgroup.describe()
+
+
+@pytest.mark.parametrize("how", ["sentence", "composition", "conjunctions", "unknown", "none"])
+def test_who_leads_is_one_key_for_programs(how, report):
+    """The same group, sentence and figures as text and page begin with, whoever is the worst."""
+    between = (abs(report.in_a_sentence.subgroup.unfairness) + report.unfairness) / 2
+    settings = {"sentence": {}, "composition": {"gamma": between}, "none": {"min_group_size": 1900},
+                "conjunctions": {"subgroups": "conjunctions", "top": 2, "n_permutations": 19},
+                "unknown": {"favourable": None}}[how]  # fmt: skip
+    found = hiring(**settings)
+    data = found.to_dict()
+    lead = data["lead"]
+    if how == "none":
+        assert found.lead is lead is None
+        return
+    first = next(one for one in verdict_sentences(data) if one.startswith("The subgroup"))
+    assert lead["sentence"] == first
+    same = ("unfairness", "size", "rate", "overall_rate", "treated")
+    assert {name: lead[name] for name in same} == {name: getattr(found.lead, name) for name in same}
+    assert lead["base"] == found.lead.size  # the rate is over all rows
+    assert lead["p_value"] == found.p_value
+    if how in ("composition", "unknown"):
+        assert found.lead is (found.disadvantaged or found.worst)
+        assert "·" in lead["subgroup"]
+    else:
+        assert audit_view(data)["subgroups"][0]["name"] == lead["subgroup"] == PLANTED
+    assert lead["treated"] == (None if how == "unknown" else "worse")
+
+
+def test_the_group_that_leads_is_the_disadvantaged_though_the_favoured_differs_more():
+    race = np.repeat(["blue", "green", "red"], [300, 300, 600])
+    decided = np.r_[np.tile([1, 0], 150), np.tile([1, 1, 0], 100), np.tile([1, 0], 300)]
+    sex = np.tile(["F", "M"], 600)
+    decided[:300] = np.where(np.arange(300) % 3, decided[:300], 0)
+    A = {"race": race, "sex": sex}
+    report = audit(None, decided, notion="statistical_parity", favourable="positive",
+                   sensitive_features=A, subgroups="marginals")  # fmt: skip
+    assert report.worst.treated == "better"
+    assert report.lead is report.disadvantaged
+    assert report.to_dict()["lead"]["treated"] == "worse"
+
+
+def test_lies_about_who_leads_are_caught():
+    rng = np.random.default_rng(0)
+    A = {"sex": rng.choice(["F", "M"], 400), "age": rng.integers(20, 60, 400)}
+    y = (rng.random(400) < np.where(A["sex"] == "F", 0.6, 0.3)).astype(int)
+    rows = {"y_true": 0 * y, "y_pred": y, "sensitive_features": A}
+    data = audit(**rows, favourable="negative").to_dict()
+    assert check_report(data, **rows).ok
+
+    def problems(**changes):
+        return " ".join(
+            check_report({**data, "lead": {**data["lead"], **changes}}, **rows).problems
+        )
+
+    assert "rate of lead is stated as 0.1" in problems(rate=0.1)
+    assert "base of lead is stated as 3" in problems(base=3)
+    assert "p_value of lead is stated as 0.001" in problems(p_value=0.001)
+    assert "subgroup of lead" in problems(subgroup=data["favoured"]["subgroup"])
+    assert check_report({**data, "lead": None}, **rows).problems
+    without = {name: value for name, value in data.items() if name != "lead"}
+    assert check_report(without, **rows).ok
+
+
+def test_what_other_rows_tell_of_is_said_where_that_is_not_the_group_that_leads():
+    """Held-out rows and the bootstrap are of the formula, which the sentence stands for."""
+    found = hiring(test_size=0.4, confidence=0.9, n_resamples=19)
+    data = found.to_dict()
+    assert data["lead"]["subgroup"] == found.in_a_sentence.subgroup.describe()
+    of_all = "the worst of all linear thresholds"
+    rows = f"On 800 rows that were not searched, {of_all}: rate of positive decisions "
+    assert rows in flat(audit_text(data))
+    assert f"Unfairness of {of_all} between " in other_rows_sentence({**data, "held_out": None})
+    plain = audits.fixed(n_permutations=0).to_dict()
+    assert "that were not searched: false positive rate" in flat(audit_text(plain))
+
+
+def test_a_formula_of_whom_nothing_is_told_is_said_to_be_one(report):
+    data = copy.deepcopy(report.to_dict())
+    data["disadvantaged"]["composition"] = []
+    data["worst"]["composition"] = []
+    last = verdict_sentences(data)[-1]
+    assert last.startswith("For experts: the worst of all linear thresholds is one that takes a "
+                           "formula, below, ")  # fmt: skip
+
+
+def test_estimates_of_rows_have_two_digits(report):
+    population = {"verdict": "undecided", "distance": 0.01, "reason": None, "approximate": True,
+                  "confidence": 0.95, "lower_bound": 0.001, "upper_bound": 0.02,
+                  "rows_needed": 11_931, "n_resamples": 99}  # fmt: skip
+    (sentence,) = population_sentences({**report.to_dict(), "population": population})
+    assert sentence.endswith("At least about 12,000 rows like these would tell.")

@@ -100,7 +100,7 @@ def test_a_path_goes_on_on_another_cluster(tmp_path, tol):
             ) as cluster,
             distributed.Client(cluster),
         ):  # fmt: skip
-            return model(max_iter=90, tol=tol, checkpoint=checkpoint, random_state=None).fit_path(
+            return model(max_iter=40, tol=tol, checkpoint=checkpoint, random_state=None).fit_path(
                 lazy[names], lazy["label"], gammas=gammas,
                 sensitive_features=lazy[["group", "e"]], sample_weight=lazy["weight"],
             )  # fmt: skip

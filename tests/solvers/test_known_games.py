@@ -130,8 +130,19 @@ SOLVERS = [
 ]
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
-@pytest.mark.parametrize("notion", [*NOTIONS, *map(slow, OTHER_NOTIONS)])
+# Each solver with one rate, and that of certificates with two at once; `make test-slow` has all.
+GAMES = [
+    (pytest.param if of_suite else slow)(solver, notion)
+    for solver in SOLVERS
+    for notion, of_suite in [
+        (NOTIONS[0], True),
+        (NOTIONS[1], isinstance(solver, ExponentiatedGradient)),
+        *((notion, False) for notion in OTHER_NOTIONS),
+    ]
+]
+
+
+@pytest.mark.parametrize(("solver", "notion"), GAMES, ids=repr)
 @pytest.mark.parametrize("seed", [0, slow(1)])
 def test_solvers_reach_the_value_of_the_game(solver, notion, seed):
     gamma, C = 0.01, 5.0

@@ -165,6 +165,30 @@ def test_with_a_budget_the_clock_decides(monkeypatch):
     assert not seconds
 
 
+def test_with_a_budget_every_search_has_a_clock(monkeypatch):
+    """A round over 720 categories took 10 s of a budget of 5."""
+    X, y, attributes = made(seed=1)
+    seconds = []
+    search = StartedSearch.search
+
+    def searched(self, residual, **limits):
+        seconds.append(limits["seconds"])
+        return search(self, residual, **limits)
+
+    clf = SubgroupParityClassifier(gamma=0.01, max_iter=30, tol=None, budget=1e6, random_state=0)
+    clf.fit(X, y, sensitive_features=attributes)  # compiles, by searches of its own
+    unfairness = clf.history_["unfairness"]
+    monkeypatch.setattr(StartedSearch, "search", searched)
+    monkeypatch.setattr(StartedSearch, "worst", lambda *_: pytest.fail("no clock"))
+    clf.fit(X, y, sensitive_features=attributes)
+    assert len(seconds) > 30
+    assert max(seconds) <= 0.5e6
+    monkeypatch.undo()
+    clf.set_params(budget=None).fit(X, y, sensitive_features=attributes)
+    # The same rounds, as time was not up; but for the last look.
+    assert np.array_equal(clf.history_["unfairness"][:29], unfairness[:29])
+
+
 def test_a_fit_that_stays_above_gamma_says_so():
     """Rounds end at max_iter here, before the mixture is within gamma."""
     X, y, attributes = made(seed=1)
@@ -172,6 +196,16 @@ def test_a_fit_that_stays_above_gamma_says_so():
     with pytest.warns(ConvergenceWarning, match="above gamma"):
         clf.fit(X, y, sensitive_features=attributes)
     assert clf.history_["unfairness"][-1] > 0.001
+
+
+def test_a_fit_that_ends_a_little_above_gamma_says_so():
+    """At C = 1 a little more unfairness is worth its error: no more than tol, and still above."""
+    X, y, attributes = made(seed=1, n_rows=250)
+    clf = SubgroupParityClassifier(gamma=0.02, C=1, subgroups="marginals", random_state=0)
+    told = r"worst subgroup found has unfairness 0\.0209, above gamma; .* Raise C \(now 1\)"
+    with pytest.warns(ConvergenceWarning, match=told):
+        clf.fit(X, y, sensitive_features=attributes)
+    assert 0 < clf.history_["unfairness"][-1] - 0.02 < clf.tol / clf.C
 
 
 def test_the_last_look_goes_on_until_gamma_is_kept():

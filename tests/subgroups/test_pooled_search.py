@@ -8,7 +8,7 @@ from gerrymend.inputs.protected import Column
 from gerrymend.subgroups import encoding
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.linear_rule import LinearRule, Term
-from gerrymend.subgroups.proofs.threshold_proofs import separating_rule
+from gerrymend.subgroups.proofs.separating_rule import separating_rule
 from gerrymend.subgroups.thresholds.pooled_search import PooledSearch
 from tests.subgroups.brute_force import bind
 from tests.subgroups.test_threshold_proofs import instance, selected, worst

@@ -6,12 +6,19 @@ import time
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from gerrymend import LinearThresholds
 from gerrymend._runtime.clocks import WorkClock
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups import linear
-from gerrymend.subgroups.proofs import branch_and_bound, planar, threshold_proofs
+from gerrymend.subgroups.proofs import (
+    branch_and_bound,
+    planar,
+    separating_rule,
+    threshold_proofs,
+)
+from gerrymend.subgroups.thresholds import search
 from tests.subgroups.brute_force import bind
 from tests.subgroups.thresholds import points_of
 
@@ -167,3 +174,60 @@ def test_numbers_of_very_many_values_are_not_begun(monkeypatch):
 def test_a_thorough_search_has_as_many_starts_as_its_work_allows(n_cells, restarts, work, starts):
     columns = (Column("x", np.arange(float(n_cells))),)
     assert bind(LinearThresholds(restarts=restarts), columns).thorough(work)._restarts == starts
+
+
+def test_the_program_for_a_rule_has_an_entry_for_each_attribute_of_a_row(monkeypatch):
+    """Centred indicators are all entries: hundreds of them took seconds, limit or no limit."""
+    rng = np.random.default_rng(0)
+    columns, residual = wide_columns(rng, widths=(60, 7))
+    columns = (*columns, Column("age", 1e6 + np.arange(120.0)))
+    bound = bind(LinearThresholds(restarts=0), columns)
+    members = bound.worst(residual[None]).members[0] > 0
+    programs = []
+
+    def noted(**program):
+        programs.append(program["A_ub"])
+        return linprog(**program)
+
+    monkeypatch.setattr(separating_rule, "linprog", noted)
+    rule = separating_rule.separating_rule(
+        columns, bound._encoding, members, np.ones(120, dtype=bool)
+    )
+    assert np.array_equal(rule.members({column.name: column for column in columns}), members)
+    assert programs[0].nnz <= 120 * (2 * len(columns) + 1)
+    # The same least Σ |coefficient|·deviation as of columns that are centred.
+    design = bound._encoding.matrix(columns)
+    spread = design.std(axis=0)
+    z = (design - design.mean(axis=0)) / spread
+    d = z.shape[1]
+    dense = linprog(
+        c=np.r_[np.ones(2 * d), 0.0],
+        A_ub=np.column_stack([z, -z, -np.ones(120)]) * np.where(members, -1.0, 1.0)[:, None],
+        b_ub=-np.ones(120),
+        bounds=[(0, None)] * (2 * d) + [(None, None)],
+    )
+    given = np.array(rule.coefficients)
+    margin = np.abs(design @ given - rule.threshold).min()
+    assert np.abs(given * spread).sum() / margin == pytest.approx(dense.fun)
+
+
+def test_between_two_looks_an_ascent_passes_few_circles_of_a_wide_design(monkeypatch):
+    """A circle that leads higher reads every column, and with hundreds of them took seconds."""
+    passed = []
+
+    def noted(z, *how):
+        passed.append(how[-2] * z.size)
+        return ascend(z, *how)
+
+    ascend = search.ascend
+    monkeypatch.setattr(search, "ascend", noted)
+    columns, residual = wide_columns(np.random.default_rng(0), widths=(900,), n_rows=900)
+    bind(LinearThresholds(restarts=0), columns).search(residual, seconds=0.0)
+    assert 0 < max(passed) <= 250_000_000  # some tenths of a second, if each leads higher
+
+
+def test_no_logistic_regression_is_begun_when_the_time_is_up(monkeypatch):
+    columns, residual = wide_columns(np.random.default_rng(0), widths=(4, 3))
+    bound = bind(LinearThresholds(), columns)
+    monkeypatch.setattr(search, "LogisticRegression", lambda **_: pytest.fail("one was begun"))
+    assert bound.search(residual, seconds=0.0).members.shape == (1, 120)

@@ -18,6 +18,8 @@ AUDIT = ["audit", "people.csv", "--label", "repaid", "--prediction", "granted",
 FIT = ["fit", "people.csv", "--label", "repaid", "--protected", "race,sex",
        "--drop", "id,applied,granted", "--out", "m.skops"]  # fmt: skip
 HIDDEN, SHOWN = "\x1b[?25l", "\x1b[?25h"  # the cursor
+# Seconds after which a command hangs, however busy the machine is.
+PATIENCE = 600
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +39,7 @@ class Terminal:
         )
         os.close(its)
         self._heard, self._news = "", threading.Condition()
+        self._is_closed = False
         self._reader = threading.Thread(target=self._read, args=(mine,))
         self._reader.start()
 
@@ -48,19 +51,21 @@ class Terminal:
                 more = b""
             with self._news:
                 self._heard += more.decode(errors="replace")
+                self._is_closed = not more
                 self._news.notify()
             if not more:
                 return os.close(end)
 
     def wait_for(self, words):
         with self._news:
-            assert self._news.wait_for(lambda: words in self._heard, timeout=120), self._heard
+            self._news.wait_for(lambda: words in self._heard or self._is_closed, PATIENCE)
+            assert words in self._heard, self._heard
 
     def interrupt(self):
         self._process.send_signal(signal.SIGINT)
 
     def end(self):
-        code = self._process.wait(timeout=120)
+        code = self._process.wait(PATIENCE)
         self._reader.join()
         return code, self._heard
 

@@ -65,11 +65,17 @@ def reported(clf):
     return 0.0 if clf.worst_subgroup_ is None else abs(clf.worst_subgroup_.unfairness)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(
-    "subgroups", ["linear", "conjunctions", "value_sets", "trees", "marginals"]
-)
-@pytest.mark.parametrize("notion", ["statistical_parity", "equalized_odds"])
+CLASSES = ["linear", "conjunctions", "value_sets", "trees", "marginals"]
+# Each two of class, notion and weights; `make test-slow` has each three.
+AUDITED = [
+    (pytest.param if (i + j + weighted) % 2 else slow)(subgroups, notion, weighted)
+    for i, subgroups in enumerate(CLASSES)
+    for j, notion in enumerate(("statistical_parity", "equalized_odds"))
+    for weighted in (False, True)
+]
+
+
+@pytest.mark.parametrize(("subgroups", "notion", "weighted"), AUDITED)
 def test_an_audit_within_strata_finds_what_the_fit_reports(subgroups, notion, weighted):
     weight = np.random.default_rng(1).integers(0, 4, len(Y)) / 3 if weighted else None
     clf = fitted(sample_weight=weight, subgroups=subgroups, notion=notion, certify=True)

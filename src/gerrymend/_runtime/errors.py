@@ -5,7 +5,9 @@ are marked as such, so that a caller who knows them by other names need not sear
 """
 
 import re
+import sys
 from collections.abc import Mapping
+from types import FrameType
 from typing import NamedTuple
 
 from gerrymend._runtime.reprs import shortened
@@ -36,6 +38,8 @@ class Argument(NamedTuple):
 
 
 Subject = str | Argument
+# Modules whose lines are not the user's.
+_OURS = ("gerrymend.", "sklearn.callback.")
 
 # Signs that a terminal obeys: names and values come from data, and tell it nothing.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code != ord("\n")}
@@ -108,3 +112,16 @@ class ArgumentError(Message, ValueError, TypeError):
 
 class ArgumentWarning(Message, UserWarning):
     """Warn of an argument that can be used, and is probably not what was meant."""
+
+
+def users_line() -> int:
+    """Return the stacklevel by which a warning of the caller points at who calls the package.
+
+    Frames of the package are passed by, and those of scikit-learn's decorators in between.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    level = 1
+    while frame is not None and f"{frame.f_globals.get('__name__')}.".startswith(_OURS):
+        frame = frame.f_back
+        level += 1
+    return level

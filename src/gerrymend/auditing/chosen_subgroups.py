@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.apart import own_residual
 from gerrymend.auditing.everyone import everyone_of, worse_of
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
@@ -301,11 +302,33 @@ def top_subgroups(
         apart = all(_shared(part, members, other) <= MOST_SHARED for other in kept)
         # The rest was centred anew: what is too low in it may be too high among all.
         on_side = best.unfairness * part.sign >= 0
-        if on_side and apart and _may_be_shown(examined, best, chosen, min_group_size):
+        if (
+            on_side
+            and apart
+            and _has_its_own(part, best, worst, chosen)
+            and _may_be_shown(examined, best, chosen, min_group_size)
+        ):
             chosen.append(best)
             kept.append(members)
         taken_out.append(members)
     return tuple(sorted(chosen, key=lambda subgroup: -abs(subgroup.unfairness)))
+
+
+def _has_its_own(
+    part: Examined, group: Subgroup, worst: Subgroup, chosen: Sequence[Subgroup]
+) -> bool:
+    """Return whether a group has enough without those who are in earlier ones on its side.
+
+    Of one with more than half of the rows those outside differ, on the other side.
+    """
+    seen = part.seen
+    alike = [one for one in chosen if one.notion == group.notion]
+    cells = [cells_of(seen, one) for one in alike if one.unfairness * group.unfairness > 0]
+    inside = [(members[seen.cells.active], _smaller_side(part, members)) for members in cells]
+    earlier = [members for members, side in inside if np.array_equal(members, side)]
+    own = own_residual(seen, cells_of(seen, group)[seen.cells.active], earlier)
+    least = _LEAST * abs(worst.unfairness) * seen.cells.total_weight
+    return own * np.sign(group.unfairness) > least
 
 
 def published_by(

@@ -13,8 +13,9 @@ from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.in_a_sentence import sentence_class
 from gerrymend.auditing.inference.discovery import check_exact
 from gerrymend.auditing.inference.held_out import measure_held_out
-from gerrymend.auditing.inference.permutation import permutation_test
+from gerrymend.auditing.inference.permutation import permutation_test, why_no_test
 from gerrymend.auditing.inference.population import N_RESAMPLES, population_bound
+from gerrymend.auditing.inference.standing_out import NamedGroups
 from gerrymend.auditing.intersections import check_intersection
 from gerrymend.auditing.listed import ToTell, listed_groups
 from gerrymend.auditing.marginal_rates import overall_rates
@@ -23,7 +24,7 @@ from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.report import AuditReport
-from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.auditing.subgroup import ROUNDING, Subgroup, beyond_rounding
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.notions import OVERALL, AnyNotion
 from gerrymend.subgroups import LinearThresholds, SubgroupClass, Trees
@@ -33,9 +34,9 @@ from gerrymend.subgroups.compiling import compile_proofs
 logger = logging.getLogger("gerrymend.proving")
 
 # The part of a budget that proofs leave to the searches for subgroups to describe.
-DESCRIBING = 0.2
-# And the part of it that the searches for a group in a sentence, and within it, may take.
-SAYING = 0.1
+_DESCRIBING = 0.2
+# And the part that these leave to the searches for a group in a sentence, and within it.
+_SAYING = 0.1
 
 
 @interruptible
@@ -88,8 +89,8 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     if isinstance(subgroups, LinearThresholds | Trees):  # whose worst may need a sentence
         classes.append(sentence_class(tally.columns))
     compile_proofs(classes, tally.columns)
-    deadline = time.monotonic() + budget
-    examined = prove_each(tally, notions, subgroups, (1 - DESCRIBING) * budget, side=side)
+    deadline = time.monotonic() + (1 - _SAYING) * budget
+    examined = prove_each(tally, notions, subgroups, (1 - _DESCRIBING) * budget, side=side)
     n = tally.total_weight
     brackets = [part.bracket for part in examined]
     several = described_subgroups(
@@ -107,6 +108,13 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         "n_jobs": n_jobs,
         "on_draw": on_draw,
     }
+    is_tested = n_permutations > 0 and not why_no_test(tally, examined)
+    named = [NamedGroups.of(part, min_group_size) for part in examined if is_tested]
+    test = None
+    if n_permutations or any(notion.reference != OVERALL for notion in notions):
+        test = permutation_test(
+            tally, examined, n_permutations=n_permutations, named=named, **drawing
+        )
     return AuditReport(
         unfairness=unfairness,
         upper_bound=upper_bound,
@@ -122,9 +130,7 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         notions=tuple(notions),
         favourable=favourable,
         side=side,
-        permutation_test=None
-        if n_permutations == 0 and all(notion.reference == OVERALL for notion in notions)
-        else permutation_test(tally, examined, n_permutations=n_permutations, **drawing),
+        permutation_test=test,
         held_out=None
         if held_out is None
         else measure_held_out(worst, held_out, searched=tally, min_group_size=min_group_size),
@@ -153,7 +159,9 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
                 side=side,
                 intersection=intersection,
                 discovery_rate=discovery_rate,
-                seconds=SAYING * budget,
+                named=named,
+                test=test,
+                seconds=_SAYING * budget,
             )
         ),
     )
@@ -196,7 +204,7 @@ def _largest(brackets: Sequence[Bracket], worst: Subgroup | None, n: float) -> f
     # The same value as the description has it, or a worse one that turned up later.
     if worst is not None:
         found = max(found, abs(worst.unfairness))
-    return found if found > ROUNDING else 0.0
+    return beyond_rounding(found)
 
 
 def _of_the_data(

@@ -1,8 +1,8 @@
 """Find the worst group that can be said in a sentence, beside one that can't.
 
 A sum of ten terms names nobody. Conjunctions of values and intervals, or of sets of values, on at
-most three attributes do: the worst of these, on the same side, is searched exactly, and is told
-with how much of the worst it shares.
+most three attributes do: the worst of these, on the same side, is searched exactly, and is told in
+the fewest words that leave nearly as much, with how much of the worst it shares.
 """
 
 import math
@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from gerrymend.auditing.chosen_subgroups import cells_of, describable, told_rare_values
+from gerrymend.auditing.fewest_words import simplest
 from gerrymend.auditing.inference.disclosure import Published
-from gerrymend.auditing.rare_values import coarse_view
-from gerrymend.auditing.small_groups import identifies
+from gerrymend.auditing.rare_values import coarse_view, lists_any
+from gerrymend.auditing.small_groups import identifies, may_be_described
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally
-from gerrymend.inputs.protected import Column
+from gerrymend.inputs.protected import Column, take_rows
+from gerrymend.reporting.audit.direction import MOST
 from gerrymend.subgroups import Conjunctions, SubgroupClass, ValueSets
 from gerrymend.subgroups.compiling import compile_proofs
 from gerrymend.subgroups.rules import Condition, Conjunction
@@ -34,11 +36,13 @@ _BINS = 32
 _LONGEST = 120
 # Sets of attributes that are searched, where the worst group would disclose.
 _MOST_TRIED = 8
+# Sums in another order differ by less than this part.
+_ABOVE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class SentenceGroup:
-    """The worst group that can be said in a sentence.
+    """The worst group that can be said in a sentence, or a simpler one with nearly as much.
 
     Attributes
     ----------
@@ -46,8 +50,12 @@ class SentenceGroup:
         The group, of the same notion and side as the one that it stands for.
     upper_bound : float
         No group that can be said so exceeds it on this side, without sign.
+    simpler_than : float or None
+        The unfairness of the worst that may be described, without sign, where the group is a
+        simpler one; it has 90 % of that, and of its gap, or more. None where it is that one itself.
     exact : bool
-        Whether it is the worst of those; else time was up, or that one is too small to describe.
+        Whether the worst that may be described is the worst of all that can be said so; else time
+        was up, or that one is too small to describe.
     covers : str
         What can be said in a sentence, in words.
     overlap : float or None
@@ -59,6 +67,7 @@ class SentenceGroup:
 
     subgroup: Subgroup
     upper_bound: float
+    simpler_than: float | None
     exact: bool
     covers: str
     overlap: float | None
@@ -69,6 +78,7 @@ class SentenceGroup:
         return {
             "subgroup": self.subgroup.to_dict(),
             "upper_bound": self.upper_bound,
+            "simpler_than": self.simpler_than,
             "exact": self.exact,
             "covers": self.covers,
             "overlap": self.overlap,
@@ -100,6 +110,7 @@ def sentence_group(
     published: Published,
     *,
     min_group_size: int,
+    gamma: float = 0.0,
     seconds: float = math.inf,
 ) -> tuple[SentenceGroup | None, bool]:
     """Return the worst group that can be said in a sentence, beside a worst that can't.
@@ -116,6 +127,8 @@ def sentence_group(
         What is described already; what is returned is added to it.
     min_group_size : int
         The floor of `small_groups`.
+    gamma : float, default=0
+        The unfairness to allow, on whose side a simpler group has to stay.
     seconds : float, default=inf
         Time for the search; what was found by then is told as such.
     """
@@ -128,20 +141,49 @@ def sentence_group(
     n = seen.cells.total_weight
     part = Examined(seen, bound, bracket, chosen, sign)
     kept_back = False
-    for subgroup in _candidates(part, min_group_size, seconds):
-        blocks = cells_of(seen, subgroup).astype(np.intp)
-        if not can_be_said(subgroup):
-            continue
-        if published.told(blocks) is not None:
-            kept_back = True
-            continue
-        published.add(blocks)
-        shared = _shared(seen, worst, subgroup, published, min_group_size)
-        upper_bound = max(bracket.upper_bound / n, abs(subgroup.unfairness))
-        exact = upper_bound <= abs(subgroup.unfairness) + ROUNDING
-        said = SentenceGroup(subgroup, upper_bound, exact, bound.covers, *shared)
-        return said, kept_back
+    for found in _candidates(part, min_group_size, seconds):
+        for subgroup in _simpler_first(part, found, worst, gamma, min_group_size):
+            blocks = cells_of(seen, subgroup).astype(np.intp)
+            if not can_be_said(subgroup) or published.told(blocks) is not None:
+                continue
+            published.add(blocks)
+            most = max(abs(found.unfairness), abs(subgroup.unfairness))
+            upper_bound = max(bracket.upper_bound / n, most)
+            said = SentenceGroup(
+                subgroup,
+                upper_bound,
+                most if most > abs(subgroup.unfairness) else None,
+                upper_bound <= most + ROUNDING,
+                bound.covers,
+                *_shared(seen, worst, subgroup, published, min_group_size),
+            )
+            return said, kept_back
+        kept_back |= can_be_said(found)
     return None, kept_back
+
+
+def _simpler_first(
+    part: Examined, found: Subgroup, worst: Subgroup, gamma: float, min_group_size: int
+) -> Iterator[Subgroup]:
+    """Yield a group that is said in fewer words and has nearly as much, if any, and the group.
+
+    The simpler one is on the same side of gamma, and leads for the worst if the group does.
+    """
+    seen = part.seen
+    own = abs(found.unfairness)
+    bars = (gamma, MOST * abs(worst.unfairness))
+    least = max((bar for bar in bars if own > bar), default=0.0) * (1 + _ABOVE)
+    if isinstance(found.rule, Conjunction):
+        columns = {one.name: one for one in take_rows(seen.tally.columns, seen.cells.active)}
+        worth = part.sign * seen.residual / seen.cells.total_weight
+        rule = simplest(found.rule, columns, worth, seen.cells.mass, least)
+        members = rule.members(columns)
+        is_large = may_be_described(seen.rows[members].sum(), seen.rows.sum(), min_group_size)
+        simpler = seen.measure(rule, members, min_group_size)
+        rare = told_rare_values(part, min_group_size)
+        if rule != found.rule and simpler and is_large and not lists_any(simpler.rule, rare):
+            yield simpler
+    yield found
 
 
 def _candidates(part: Examined, min_group_size: int, seconds: float) -> Iterator[Subgroup]:

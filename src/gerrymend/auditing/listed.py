@@ -2,8 +2,9 @@
 
 What is told later must not disclose small groups beside what was told before, so that each step is
 told what is published, and adds to it. Who is treated worst comes first; then the group in a
-sentence that stands for them and where in it most lies; then each attribute's values and where two
-of them meet; who is in these groups comes last, unless that alone says who leads.
+sentence that stands for them and where in it most lies, and who stands out most from chance (before
+these, where they may be chance); then each attribute's values and where two of them meet; who is in
+these groups comes last, unless that alone says who leads.
 """
 
 import time
@@ -14,13 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from gerrymend.auditing.apart import apart_from
 from gerrymend.auditing.chosen_subgroups import Sides, cells_of, published_by
 from gerrymend.auditing.in_a_sentence import SentenceGroup, can_be_said, sentence_group
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from gerrymend.auditing.inference.discovery import flag_groups
 from gerrymend.auditing.inference.intervals import group_estimates, named_groups, shown_groups
+from gerrymend.auditing.inference.permutation_result import PermutationTest
+from gerrymend.auditing.inference.standing_out import NamedGroups
 from gerrymend.auditing.intersections import intersection_rates
 from gerrymend.auditing.marginal_rates import marginal_rates
+from gerrymend.auditing.sharpest import LEVEL, SharpestGroup, sharpest_group
 from gerrymend.auditing.strata import stratum_rates
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally
@@ -51,6 +56,10 @@ class ToTell:
         As in `examine`.
     min_group_size : int
         The floor of `small_groups`.
+    named : sequence of NamedGroups
+        The groups that may stand out from chance, one a notion, if that was tested.
+    test : PermutationTest or None
+        By which they do.
     seconds : float
         Time for the search for a group in a sentence, and for that within it.
     """
@@ -63,6 +72,8 @@ class ToTell:
     side: str
     intersection: tuple[str, ...] | None
     discovery_rate: float | None
+    named: Sequence[NamedGroups]
+    test: PermutationTest | None
     seconds: float
 
     @cached_property
@@ -100,29 +111,41 @@ class ToTell:
 def listed_groups(ask: ToTell) -> dict[str, Any]:
     """Return the fields of a report that tell of groups, of which none discloses a small one."""
     deadline = time.monotonic() + ask.seconds
+    sharpest, sharpest_kept_back = _tell_sharpest(ask) if _is_chance(ask) else (None, [])
     said, said_kept_back = _tell_sentence(ask)
     kept_back = [*ask.sides.kept_back, *said_kept_back]
     told: Told = {}
-    if _is_led_by_traits(ask, said):
+    by_traits = _is_led_by_traits(ask, said)
+    if by_traits:
         told = _tell_traits(ask, ask.described)
     core, core_kept_back = _tell_core(ask, said, deadline)
     kept_back += core_kept_back
+    if not _is_chance(ask):
+        sharpest, sharpest_kept_back = _tell_sharpest(ask)
+    kept_back += sharpest_kept_back
     fields, rules = _tell_tables(ask)
     sentence = None if said is None else said.subgroup
-    others = [one for one in (sentence, core, *ask.described) if one is not None]
+    sharp = None if sharpest is None else sharpest.subgroup
+    others = [one for one in (sentence, core, sharp, *ask.described) if one is not None]
     told |= _tell_traits(ask, [one for one in others if one not in told])
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
+    first = ask.lead if said is None or by_traits else said.subgroup
+    for one in ask.top:
+        if first is not None and one is not ask.lead:
+            told[one] = replace(told[one], apart=apart_from(ask.seen, first, one, ask.published))
     rules = [*((one.notion.name, one.rule) for one in told), *rules]
     return {
         **_strata_fields(ask.seen, ask.min_group_size, rules),
         "worst": told[ask.top[0]] if ask.top else None,
+        "lead": first and told[first],
         "top": tuple(told[one] for one in ask.top),
         "disadvantaged": ask.sides.disadvantaged and told[ask.sides.disadvantaged],
         "favoured": ask.sides.favoured and told[ask.sides.favoured],
         "favoured_is_rest": ask.sides.favoured_is_rest,
         "in_a_sentence": said and replace(said, subgroup=told[said.subgroup]),
         "core": core and told[core],
+        "sharpest": sharpest and replace(sharpest, subgroup=sharp and told[sharp]),
         "kept_back": tuple(kept_back),
         **fields,
     }
@@ -137,6 +160,7 @@ def _tell_sentence(ask: ToTell) -> tuple[SentenceGroup | None, list[str]]:
         ask.lead,
         ask.published[ask.lead.notion],
         min_group_size=ask.min_group_size,
+        gamma=ask.gamma,
         seconds=ask.seconds,
     )
     return said, ["in_a_sentence"] if not_said else []
@@ -162,6 +186,19 @@ def _tell_core(
         ask.seen, group, ask.published, min_group_size=ask.min_group_size, deadline=deadline
     )
     return core, ["core"] if not_told else []
+
+
+def _is_chance(ask: ToTell) -> bool:
+    """Return whether what leads may be chance: who stands out then comes before its parts."""
+    return ask.test is not None and (ask.test.p_value or 0.0) > LEVEL
+
+
+def _tell_sharpest(ask: ToTell) -> tuple[SharpestGroup | None, list[str]]:
+    """Return the group that stands out most from chance, and what is kept back."""
+    sharpest, not_told = sharpest_group(
+        ask.seen, ask.named, ask.test, ask.published, min_group_size=ask.min_group_size
+    )
+    return sharpest, ["sharpest"] if not_told else []
 
 
 def _tell_tables(ask: ToTell) -> tuple[dict[str, Any], list[tuple[str, Rule]]]:

@@ -20,7 +20,7 @@ from gerrymend.auditing.inference.intervals import (
     shown_groups,
 )
 from gerrymend.auditing.small_groups import too_few
-from gerrymend.auditing.subgroup import ROUNDING
+from gerrymend.auditing.subgroup import beyond_rounding
 from gerrymend.auditing.tally import NotionTally
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.marginals import marginal_groups
@@ -125,8 +125,7 @@ def marginal_rates(
     worst = max(map(largest, listed, shown)) / tally.total_weight
     single = max(worst, _interval_unfairness(seen, min_group_size, side))
     left_out = len(rules) * len(seen) - len(groups)
-    worst, single = (value if value > ROUNDING else 0.0 for value in (worst, single))
-    return MarginalRates(worst, single, groups, left_out)
+    return MarginalRates(beyond_rounding(worst), beyond_rounding(single), groups, left_out)
 
 
 def _on_side(seen: NotionTally, values: Array, side: str) -> Array:

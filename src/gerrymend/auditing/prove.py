@@ -7,12 +7,12 @@ from typing import Any
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.chosen_subgroups import worst_of_notion
-from gerrymend.auditing.examine import DESCRIBING, as_sum, prove_each, why_no_bound
+from gerrymend.auditing.examine import as_sum, prove_each, why_no_bound
 from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.strata import check_counted
-from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.auditing.subgroup import ROUNDING, Subgroup, beyond_rounding
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_number
 from gerrymend.notions import GroupMean, NotionLike, by_class, directed_notions
@@ -175,6 +175,7 @@ control_features, leave_out_empty_strata
     widest = max(one.compared.reach(*one.notion.outcome_range) for one in seen)
     reachable = min(at_most, widest)
     compile_proofs([subgroup_class], tally.columns)
+    deadline = time.monotonic() + budget
     examined = prove_each(tally, notions, subgroup_class, budget, reachable, side=side)
     n = tally.total_weight
     limit = as_sum(reachable, tally)
@@ -186,7 +187,6 @@ control_features, leave_out_empty_strata
     # ended there may be a rounding above it once both are divided by n.
     if value > limit:
         status = "refuted"
-        deadline = time.monotonic() + 2 * DESCRIBING * budget  # half of it for each search
         one = worst_of_notion(worst, examined, min_group_size, deadline)
         if one is not None and abs(one.unfairness) > at_most + ROUNDING:
             subgroup = one
@@ -197,7 +197,7 @@ control_features, leave_out_empty_strata
     return Proof(
         status,
         at_most,
-        value / n,
+        beyond_rounding(value / n),
         upper_bound / n,
         subgroup,
         worst.bound.covers,

@@ -11,18 +11,20 @@ from gerrymend.auditing.in_a_sentence import SentenceGroup
 from gerrymend.auditing.inference.discovery import Discovery
 from gerrymend.auditing.inference.held_out import HeldOut
 from gerrymend.auditing.inference.intervals import GroupEstimate
-from gerrymend.auditing.inference.permutation import PermutationTest
+from gerrymend.auditing.inference.permutation_result import PermutationTest
 from gerrymend.auditing.inference.population import PopulationBound, planned_rows
 from gerrymend.auditing.intersections import NO_INTERSECTIONS, Intersections
 from gerrymend.auditing.marginal_rates import OverallRate
 from gerrymend.auditing.missing_values import NONE_MISSING, MissingValues
 from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.sharpest import SharpestGroup
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.strata import Stratum
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.verdict import verdict
 from gerrymend.inputs.settings import check_gamma
 from gerrymend.notions import AnyNotion
+from gerrymend.reporting.audit.lead import lead_data
 from gerrymend.subgroups.base import SubgroupClass
 
 
@@ -75,12 +77,17 @@ class AuditReport:
     in_a_sentence : SentenceGroup or None
         The worst group that can be said in a sentence, where the one that leads (`disadvantaged` or
         `worst`) is a formula.
+    lead : Subgroup or None
+        The group that text and page begin with: `in_a_sentence` where that has most, else
+        `disadvantaged`, or `worst` where it is not known who is; with a sentence in to_dict().
     core : Subgroup or None
-        The part of that group with 80 % of its unfairness, and 1.5 times its gap, or more.
+        The part of it with 80 % of its unfairness, and 1.5 times its gap, or more.
     top : tuple of Subgroup
         Subgroups that differ from each other, `worst` first; as many as were asked for and found.
     permutation_test : PermutationTest or None
         What chance alone would have made of the outcomes, where it was asked for.
+    sharpest : SharpestGroup or None
+        The group that stands out most from chance for its size, by the same permutations.
     held_out : HeldOut or None
         The worst subgroup on rows that were not searched, where some were held out.
     intervals : tuple of GroupEstimate
@@ -124,8 +131,8 @@ class AuditReport:
         No description lists them; what is proven covers them.
     kept_back : tuple of str
         Parts of the report from which a group of fewer than `min_group_size` rows would follow,
-        beside the others: "disadvantaged", "favoured" and "in_a_sentence" if a worse group is
-        not described, "core", and "composition" if some of who is in a subgroup is left out.
+        beside the others: "disadvantaged", "favoured", "in_a_sentence" and "sharpest" if a worse
+        group is not described, "core", and "composition" if some of who is in one is left out.
     warnings : tuple of Doubt
         Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
         before the verdict wherever the report is shown.
@@ -160,9 +167,11 @@ class AuditReport:
     favoured: Subgroup | None = None
     favoured_is_rest: bool = False
     in_a_sentence: SentenceGroup | None = None
+    lead: Subgroup | None = None
     core: Subgroup | None = None
     top: tuple[Subgroup, ...] = ()
     permutation_test: PermutationTest | None = None
+    sharpest: SharpestGroup | None = None
     held_out: HeldOut | None = None
     intervals: tuple[GroupEstimate, ...] = ()
     population: PopulationBound | None = None
@@ -244,7 +253,7 @@ class AuditReport:
         It is what JSON, Markdown, pages and text are made from, and what check_report() checks.
         Its names are a format that programs read: they are added to, not changed.
         """
-        return {
+        data = {
             "warnings": [doubt.to_dict() for doubt in self.warnings],
             "verdict": self.verdict,
             "gamma": self.gamma,
@@ -259,9 +268,7 @@ class AuditReport:
             "min_group_size": self.min_group_size,
             "withheld": self.withheld,
             "missing": self.missing.to_dict(),
-            "rare_values": [
-                {"attribute": name, "values": number} for name, number in self.rare_values
-            ],
+            "rare_values": [{"attribute": one, "values": n} for one, n in self.rare_values],
             "kept_back": list(self.kept_back),
             "subgroups": repr(self.subgroups),
             "labels": list(self.labels),
@@ -281,10 +288,9 @@ class AuditReport:
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,
             "detectable": self.detectable,
-            "searched_unfairness": None
-            if self.permutation_test is None
-            else self.permutation_test.searched,
-            "no_p_value": (self.permutation_test.reason or None) if self.permutation_test else None,
+            "searched_unfairness": self.permutation_test and self.permutation_test.searched,
+            "no_p_value": (self.permutation_test and self.permutation_test.reason) or None,
+            "sharpest": _plain(self.sharpest),
             "held_out": _plain(self.held_out),
             "intervals": [group.to_dict() for group in self.intervals],
             "population": _plain(self.population),
@@ -303,6 +309,7 @@ class AuditReport:
             "protected_used": None if self.protected_used is None else list(self.protected_used),
             "provenance": _plain(self.provenance),
         }
+        return {**data, "lead": lead_data(data)}
 
     def to_json(self, **document: Any) -> str:
         """Return the plain data as JSON; title, owner, …, as in `to_html`, are in "about"."""
@@ -377,15 +384,10 @@ class AuditReport:
         return RichAudit(self.to_dict())
 
     def __repr__(self) -> str:
-        return short_repr(
-            self,
-            verdict=self.verdict,
-            unfairness=self.unfairness,
-            upper_bound=self.upper_bound,
-            gamma=self.gamma,
-            worst=None if self.worst is None else self.worst.describe(),
-            n_rows=self.n_rows,
-        )
+        names = ("verdict", "unfairness", "upper_bound", "gamma")
+        worst = None if self.worst is None else self.worst.describe()
+        told = {name: getattr(self, name) for name in names}
+        return short_repr(self, **told, worst=worst, n_rows=self.n_rows)
 
     def __str__(self) -> str:
         from gerrymend.reporting.audit.text import audit_text

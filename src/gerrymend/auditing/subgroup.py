@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,28 @@ from gerrymend.subgroups.rules import Members, Rare, Rule
 ROUNDING = 1e-12
 # Two groups are the same where they share more than this part of what either covers.
 MOST_SHARED = 0.5
+
+
+def beyond_rounding(unfairness: float) -> float:
+    """Return an unfairness, or 0 where it is no more than rounding.
+
+    >>> beyond_rounding(0.02), beyond_rounding(4e-13)
+    (0.02, 0.0)
+    """
+    return unfairness if unfairness > ROUNDING else 0.0
+
+
+class Apart(NamedTuple):
+    """What a further group has without those of it who are in the group that leads.
+
+    `shared` is the part of the group's weight in the event that is in both, `rate` that of those
+    who are left of it, and `overall_rate` that of all who are left, which it is compared with: at
+    the rates of their strata, if there are any, or the reference of the notion's own.
+    """
+
+    shared: float
+    rate: float
+    overall_rate: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +71,9 @@ class Subgroup:
         Whether `overall_rate` is that of the strata of its members.
     reference : str or None
         What `overall_rate` is, in words, where the notion has a reference of its own.
+    apart : Apart or None
+        Of a further group of a report, what it has without those who are in the one that leads;
+        None where they share nobody, or where that would tell of few rows.
 
     Examples
     --------
@@ -73,6 +98,7 @@ class Subgroup:
     composition: tuple[Trait, ...] = ()
     within_strata: bool = False
     reference: str | None = None
+    apart: Apart | None = None
 
     @property
     def gap(self) -> float:
@@ -119,6 +145,7 @@ class Subgroup:
             "overall_rate": self.overall_rate,
             "within_strata": self.within_strata,
             **({} if self.reference is None else {"reference": self.reference}),
+            **({} if self.apart is None else {"apart": self.apart._asdict()}),
             "gap": self.gap,
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
             "treated": self.treated,

@@ -5,7 +5,8 @@ hardly differ. For a shift t ≥ 0 the part g of it that maximises U(g) − t·m
 mass m in the event, has the largest unfairness of all of its mass or less, and the least mass of
 all of its unfairness or more. As t grows both fall, and the gap U/m grows. With t half of the gap
 of what is left, those go who are less than half as badly off; this is repeated until nobody goes,
-or too much of the unfairness would.
+or too much of the unfairness would. What is left is told in the fewest words that leave nearly as
+much unfairness and gap.
 """
 
 import itertools
@@ -17,8 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gerrymend.auditing.chosen_subgroups import cells_of
+from gerrymend.auditing.fewest_words import simplest
 from gerrymend.auditing.in_a_sentence import CONDITIONS, can_be_said, sentence_class
 from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.inference.group_sums import group_sums
 from gerrymend.auditing.rare_values import lists_any, rare_values
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import NotionTally
@@ -44,7 +47,10 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """A part of the group: its members among active cells, and the rule that they were found by."""
+    """A part of the group: its members among active cells, and how they were found.
+
+    `rule` is theirs within the group.
+    """
 
     members: Members
     unfairness: float
@@ -65,8 +71,7 @@ def where_it_lies(
     Its gap is 1.5 times that of the group, or more, and is not made by chance alone. Also returns
     whether there is one that would disclose few rows beside what is published. There is none where
     the group is much of a piece, or no product of conditions. It has the conditions of the group,
-    narrowed, and others as long as these are at most three. With strata there is none either:
-    beside another group fewer of their rates may be told.
+    narrowed, and others as long as these are at most three.
 
     Parameters
     ----------
@@ -86,7 +91,7 @@ def where_it_lies(
     seen = next(one for one in every if one.notion == group.notion)
     inside = cells_of(seen, group)
     conditions = as_product(seen.tally.columns, inside)
-    if not conditions or seen.strata:
+    if not conditions:
         return None, False
     core = _core(seen, inside, conditions, min_group_size, deadline)
     if core is None:
@@ -120,18 +125,36 @@ def _core(
     """
     rare = rare_values(seen.tally, min_group_size)
     members = inside[seen.cells.active]
-    residual = float(seen.residual[members].sum())
-    sign = 1 if residual > 0 else -1
-    whole = _Part(members, abs(residual), _mass(seen, members))
+    sign = 1 if seen.residual[members].sum() > 0 else -1
+    whole = _part(seen, members, sign)
     searches = _searches(seen, members, {one.attribute for one in conditions}, [*rare], sign)
     part = _without_margins(seen, whole, searches, sign, min_group_size, deadline)
-    if part.rule is None or not _is_tighter(seen, part, whole):
-        return None
-    rule = _narrowed(conditions, part.rule, seen.tally.columns)
-    core = seen.measure(rule, part.members, min_group_size)
-    if core is None or lists_any(core.rule, rare) or not can_be_said(core):
-        return None
-    return core
+    for one in () if part.rule is None else (_simpler(seen, part, whole, sign), part):
+        assert one.rule is not None
+        if not _has_most(seen, one, whole, min_group_size) or not _is_tighter(seen, one, whole):
+            continue
+        rule = _narrowed(conditions, one.rule, seen.tally.columns)
+        core = seen.measure(rule, one.members, min_group_size)
+        if core is not None and not lists_any(core.rule, rare) and can_be_said(core):
+            return core
+    return None
+
+
+def _simpler(seen: NotionTally, part: _Part, whole: _Part, sign: int) -> _Part:
+    """Return the part that is told in the fewest words and has nearly as much."""
+    assert isinstance(part.rule, Conjunction)
+    columns = {one.name: one for one in take_rows(seen.tally.columns, seen.cells.active)}
+    mass = np.where(whole.members, seen.cells.mass, 0.0)
+    worth = np.where(whole.members, sign * seen.residual, 0.0)
+    gap = whole.unfairness / whole.mass
+    rule = simplest(part.rule, columns, worth, mass, _MOST * whole.unfairness, _TIMES * gap)
+    return _part(seen, whole.members & rule.members(columns), sign, rule)
+
+
+def _part(seen: NotionTally, members: Members, sign: int, rule: Rule | None = None) -> _Part:
+    """Return the part of these cells, with its own unfairness, not a shifted one."""
+    unfairness = sign * float(seen.residual[members].sum())
+    return _Part(members, unfairness, float(seen.cells.mass[members].sum()), rule)
 
 
 def as_product(columns: Sequence[Column], members: Members) -> tuple[Condition, ...] | None:
@@ -216,29 +239,54 @@ def _without_margins(
         shift = _MARGIN * kept.unfairness / kept.mass
         part = _best(seen, whole, searches, sign, shift, deadline)
         is_late = time.monotonic() >= deadline  # what was found may not be the best
-        has_most = part.unfairness >= _MOST * whole.unfairness
-        is_large = seen.rows[part.members].sum() >= min_group_size
-        if is_late or not has_most or not is_large or part.mass >= (1 - _ROUNDING) * kept.mass:
+        is_enough = _has_most(seen, part, whole, min_group_size)
+        if is_late or not is_enough or part.mass >= (1 - _ROUNDING) * kept.mass:
             break
         kept = part
     return kept
 
 
-def _is_tighter(seen: NotionTally, part: _Part, whole: _Part) -> bool:
-    """Return whether a part has clearly more of the unfairness than of the rows.
+def _has_most(seen: NotionTally, part: _Part, whole: _Part, min_group_size: int) -> bool:
+    """Return whether a part keeps enough of the unfairness, and enough rows."""
+    is_large = bool(seen.rows[part.members].sum() >= min_group_size)
+    return is_large and part.unfairness >= _MOST * whole.unfairness
 
-    Outcomes from a to b with mean u have a variance of (b − u)(u − a) at most, as decisions have.
-    """
+
+def _is_tighter(seen: NotionTally, part: _Part, whole: _Part) -> bool:
+    """Return whether a part has clearly more of the unfairness than of the rows."""
     if part.unfairness / whole.unfairness < _TIMES * part.mass / whole.mass:
         return False
     rest = whole.members & ~part.members
-    low, high = seen.outcome_range
-    mean = seen.outcomes[whole.members].sum() / whole.mass
     gap = part.unfairness / part.mass
     of_rest = (whole.unfairness - part.unfairness) / (whole.mass - part.mass)
     one_over_rows = sum(1 / seen.rows[cells].sum() for cells in (part.members, rest))
-    variance = max(0.0, (high - mean) * (mean - low)) * one_over_rows
+    variance = _variance(seen, whole.members) * one_over_rows
     return bool(gap - of_rest >= _APART * math.sqrt(variance))
+
+
+def _variance(seen: NotionTally, members: Members) -> float:
+    """Return the variance of outcomes: of numbers as they are spread, of a rate the most it can be.
+
+    Outcomes from a to b with mean u have a variance of (b − u)(u − a) at most, as decisions have.
+    Where these are compared within strata, it is the mean of theirs.
+    """
+    if seen.strata:
+        inside = np.zeros(len(seen.cells.n_rows), dtype=bool)
+        inside[seen.cells.active] = members
+        parts = [(part, inside[part.cells.active]) for part in seen.strata]
+        mass = [part.cells.mass[cells].sum() for part, cells in parts]
+        return float(np.average([_variance(*part) for part in parts], weights=mass))
+    sums = None if seen.tally.spread is None else group_sums(seen, members[np.newaxis])
+    # Squares of very small weights are 0.
+    if sums is not None and sums.inside[1, 0] > 0:
+        mass, squares, outcomes, first, second = sums.inside[:, 0].tolist()
+        mean = outcomes / mass
+        return float(max(0.0, (second - 2 * mean * first) / squares + mean**2))
+    if not members.any():
+        return 0.0
+    low, high = seen.outcome_range
+    mean = float(seen.outcomes[members].sum() / seen.cells.mass[members].sum())
+    return max(0.0, (high - mean) * (mean - low))
 
 
 def _best(
@@ -262,10 +310,6 @@ def _best(
     deadline : float
         By time.monotonic(); a search is given the seconds that are left, or none.
 
-    Returns
-    -------
-    _Part
-        With its own unfairness, not the shifted one.
     """
     shifted = seen.residual - sign * shift * seen.cells.mass
     best = None
@@ -280,12 +324,7 @@ def _best(
     bound, found = best
     members = np.zeros_like(whole.members)
     members[whole.members] = found.members[0] > 0
-    unfairness = sign * float(seen.residual[members].sum())
-    return _Part(members, unfairness, _mass(seen, members), bound.source.rule(found.keys[0]))
-
-
-def _mass(seen: NotionTally, members: Members) -> float:
-    return float(seen.cells.mass[members].sum())
+    return _part(seen, members, sign, bound.source.rule(found.keys[0]))
 
 
 def _narrowed(

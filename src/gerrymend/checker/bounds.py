@@ -133,3 +133,16 @@ def _with_listing(case: Case, listed: dict[str, set[int]]) -> None:
         )
     if stated["withheld"] and not stated["exact"]:
         case.leave("unfairness", "that a group which is not described has so much, and no more")
+
+
+def leave_bounds(case: Case) -> None:
+    """Note what a listing of subgroups can't show of the bounds."""
+    if not case.stated["exact"]:
+        case.leave("upper_bound", "that no smaller one was proven")
+    if case.stated["partial"]:
+        case.leave(
+            "partial partial.covers partial.upper_bound",
+            "bounds over parts of the class, which are in words",
+        )
+    else:
+        case.leave("partial", "that nothing was proven of parts of the class")

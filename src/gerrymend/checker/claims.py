@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from gerrymend.checker.bounds import Found, check_bounds
+from gerrymend.checker.apart import check_apart
+from gerrymend.checker.bounds import Found, check_bounds, leave_bounds
 from gerrymend.checker.case import Case
 from gerrymend.checker.chance import check_permutations
 from gerrymend.checker.composition import wrong_composition
@@ -22,7 +23,7 @@ from gerrymend.checker.figures import (
     wrong_figures,
 )
 from gerrymend.checker.flags import check_flags
-from gerrymend.checker.form import check_groups, unknown_fields
+from gerrymend.checker.form import check_kinds, unknown_fields
 from gerrymend.checker.given import check_not_parted, plain_data, second_sample
 from gerrymend.checker.groups import named_groups, named_key
 from gerrymend.checker.held_out import check_held_out
@@ -30,17 +31,20 @@ from gerrymend.checker.listed import check_listed
 from gerrymend.checker.many import read_many
 from gerrymend.checker.numbers import read_numbers
 from gerrymend.checker.population import check_population
-from gerrymend.checker.probes import same_by_words
+from gerrymend.checker.probes import wrong_words
 from gerrymend.checker.references import with_reference, wrong_references
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
 from gerrymend.checker.said import check_core, check_said
 from gerrymend.checker.scope import check_scope
+from gerrymend.checker.sharpest import check_sharpest
 from gerrymend.checker.strata import check_strata, wrong_reference_rate
 
 # Groups of another class than what is bounded, which may have more, as they are called here.
 _SAID = "The group in a sentence"
 _CORE = "The part where most lies"
+_SHARPEST = "The sharpest group"
+_FIELDS = {_SAID: "in_a_sentence.subgroup", _CORE: "core", _SHARPEST: "sharpest.subgroup"}
 
 
 def check_report(
@@ -109,8 +113,9 @@ def check_report(
     - gamma, min_group_size: settings of the audit, taken as stated.
     - class.parameters.search, class.parameters.restarts, class.parameters.random_state: how the
     class was searched.
-    - protected_used, provenance: what the model decides by, and when, by what, from which file and
-    with which seed and budget the report was made.
+    - protected_used, provenance, provenance.date, provenance.versions, provenance.random_state,
+    provenance.budget, provenance.top: what the model decides by, and when, by what and with which
+    seed, budget and number of subgroups the report was made.
     - favourable, side: settings of the audit, taken as stated.
     - top: that no more subgroups were to be described.
     - disadvantaged, favoured: that none of those which may be described is treated worse than the
@@ -128,7 +133,7 @@ def check_report(
     stated = plain_data(report)
     # The form comes first: all that follows takes each field to be there and of its type.
     unknown = unknown_fields(stated)
-    check_groups(stated["class"])
+    check_kinds(stated)
     how: dict[str, Any] = {
         "threshold": threshold,
         "decision_probabilities": decision_probabilities,
@@ -179,6 +184,7 @@ def _run(case: Case) -> None:
     check_sides(case)
     check_said(case)
     check_core(case)
+    check_apart(case)
     check_listed(case)
     check_strata(case)
     case.problem(*wrong_references(case))
@@ -189,9 +195,10 @@ def _run(case: Case) -> None:
     # Without a notion that has rows there is no unfairness to bound, and a problem was noted.
     if case.measured:
         found = {where: one for where, one in zip(described, checked, strict=True) if one}
-        check_bounds(case, [one for where, one in found.items() if where not in (_SAID, _CORE)])
-    _leave_bounds(case)
+        check_bounds(case, [one for where, one in found.items() if where not in _FIELDS])
+    leave_bounds(case)
     check_permutations(case)
+    check_sharpest(case)
     check_population(case)
     check_flags(case)
     check_held_out(case)
@@ -207,9 +214,12 @@ def _described(stated: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     for name in ("disadvantaged", "favoured"):
         if stated[name] is not None and stated[name] not in known:
             described[f"The {name} subgroup"] = stated[name]
-    if stated["in_a_sentence"] is not None:
-        described[_SAID] = stated["in_a_sentence"]["subgroup"]
-    return described if stated["core"] is None else {**described, _CORE: stated["core"]}
+    others = {
+        _SAID: (stated["in_a_sentence"] or {}).get("subgroup"),
+        _CORE: stated["core"],
+        _SHARPEST: (stated["sharpest"] or {}).get("subgroup"),
+    }
+    return described | {where: one for where, one in others.items() if one is not None}
 
 
 def _read_notions(case: Case) -> None:
@@ -319,14 +329,13 @@ def _wrong_words(where: str, stated: Mapping[str, Any], case: Case) -> Iterator[
             return
         if named_key(stated["subgroup"], stated["rule"], groups) is None:
             yield "it is none of the groups that were named."
-    same = same_by_words(stated["subgroup"], stated["rule"], case.table, named=named)
-    if same is None:
+    wrong = wrong_words(stated["subgroup"], stated["rule"], case.table, named=named)
+    if wrong is None:
         fields = ("worst", "disadvantaged", "favoured")
         field = next((name for name in fields if stated == case.stated[name]), "top")
-        field = {_SAID: "in_a_sentence.subgroup", _CORE: "core"}.get(where, field)
-        case.leave(f"{field}.subgroup", f"{where} in words; only its rule")
-    elif not same:
-        yield "its description in words selects other rows than its rule."
+        case.leave(f"{_FIELDS.get(where, field)}.subgroup", f"{where} in words; only its rule")
+    elif wrong:
+        yield wrong
 
 
 def _check_top(case: Case) -> None:
@@ -359,7 +368,7 @@ def _check_agreement(case: Case, described: Mapping[str, Mapping[str, Any]]) -> 
         )
     for where, one in described.items():
         value = abs(exact(one["unfairness"]))
-        if where not in (_SAID, _CORE) and value > unfairness + ROUNDING:
+        if where not in _FIELDS and value > unfairness + ROUNDING:
             case.problem(
                 f"unfairness is stated as {stated['unfairness']}, and {where[0].lower()}"
                 f"{where[1:]} has {float(value)}."
@@ -377,19 +386,6 @@ def _check_agreement(case: Case, described: Mapping[str, Mapping[str, Any]]) -> 
                 f"{name} is stated as {stated[name]!r}, and the report's numbers make it "
                 f"{implied!r}."
             )
-
-
-def _leave_bounds(case: Case) -> None:
-    """Note what a listing of subgroups can't show of the bounds."""
-    if not case.stated["exact"]:
-        case.leave("upper_bound", "that no smaller one was proven")
-    if case.stated["partial"]:
-        case.leave(
-            "partial partial.covers partial.upper_bound",
-            "bounds over parts of the class, which are in words",
-        )
-    else:
-        case.leave("partial", "that nothing was proven of parts of the class")
 
 
 def _verdict(unfairness: Fraction, upper_bound: Fraction, gamma: Fraction) -> str:

@@ -130,12 +130,9 @@ def _wrong_trait(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Iter
     if "median" in expected:
         step = expected["step"]
         for part in ("median", "overall"):
-            value = exact(stated[part])
-            off = abs(value - expected[part])
-            whole = (
-                abs(value / step - round(value / step)) <= TOLERANCE * abs(value / step) + TOLERANCE
-            )
-            if off > step / 2 + TOLERANCE * (step + abs(value)) or not whole:
+            # To the nearest step; of two that are as near, the one that a quotient of floats takes.
+            nearest = round(float(expected[part]) / float(step)) * step
+            if abs(exact(stated[part]) - nearest) > TOLERANCE * (step + abs(nearest)):
                 yield f"its {part} of {name} is stated as {stated[part]!r}."
         return
     overall = expected["values"].get(stated["value"])

@@ -49,7 +49,7 @@ def wrong_kept_back(case: Case) -> Iterator[str]:
     over fewer. Rows without weight are in no rate, and don't count there.
     """
     kept_back = case.stated["kept_back"]
-    parts = {"disadvantaged", "favoured", "in_a_sentence", "core", "composition"}
+    parts = {"disadvantaged", "favoured", "in_a_sentence", "core", "sharpest", "composition"}
     if len(set(kept_back)) < len(kept_back) or not set(kept_back) <= parts:
         yield f"kept_back is stated as {kept_back!r}, which are no parts of a report, one each."
         return
@@ -61,7 +61,8 @@ def wrong_kept_back(case: Case) -> Iterator[str]:
     elif kept_back:
         yield f"kept_back is stated as {kept_back!r}, and nothing can tell of few rows."
     if "composition" in kept_back:
-        places = ("worst", "top", "disadvantaged", "favoured", "in_a_sentence.subgroup", "core")
+        places = ["worst", "top", "disadvantaged", "favoured", "in_a_sentence.subgroup", "core"]
+        places += ["sharpest.subgroup"] if (case.stated["sharpest"] or {}).get("subgroup") else []
         fields = " ".join(f"{place}.composition" for place in places)
         case.leave(fields, "that what is left out of them would tell of a group of few rows")
 

@@ -85,8 +85,9 @@ class Table:
     Of more than two classes there is a table for each against the rest, in `by_class` of one whose
     positive decisions are the wrong ones.
 
-    `strata` has the tables of rows with equal values of the `controls`, over the same cells;
-    `is_count` is whether each row weighs 1 and is decided 0 or 1.
+    `strata` has the tables of rows with equal values of the `controls`, over the same cells, and
+    `controls` whether each of these is a number; `is_count` is whether each row weighs 1 and is
+    decided 0 or 1.
     """
 
     attributes: dict[str, Attribute]
@@ -102,7 +103,7 @@ class Table:
     ends: tuple[Fraction, Fraction] = (ZERO, Fraction(1))
     views: "Mapping[str, Table]" = field(default_factory=dict)
     strata: "Mapping[tuple[Any, ...], Table]" = field(default_factory=dict)
-    controls: tuple[str, ...] = ()
+    controls: Mapping[str, bool] = field(default_factory=dict)
     by_class: "Mapping[Any, Table]" = field(default_factory=dict)
 
     def view(self, notion: Mapping[str, Any]) -> "Table":
@@ -178,7 +179,7 @@ def read_table(
     if y_true is None:
         classes = chosen
     elif like is not None and (
-        set(labels) <= set(like.labels) or like.labels[0] == f"not {pos_label}"
+        set(labels) <= set(like.labels) or like.labels[0] == f"not {like.labels[1]}"
     ):
         classes = list(like.labels)
     else:
@@ -187,7 +188,7 @@ def read_table(
         decided: list[Any] = [int(score >= threshold) for score in predicted]
     else:
         # One of many labels is compared with the rest, and decisions may be any of them.
-        rest = classes[0] == f"not {pos_label}"
+        rest = classes[0] == f"not {classes[1]}"
         known = [*classes, *labels, *(predicted if like is not None else [])] if rest else classes
         decided = _decisions(predicted, classes[1], known) if are_decisions else predicted
     cells = list(zip(*(values for _, values in columns.values()), strict=True))
@@ -219,7 +220,8 @@ def with_strata(
     for key, row in zip(keys, rows, strict=True):
         by_stratum.setdefault(key, []).append(row)
     strata = {key: make(some) for key, some in by_stratum.items()}
-    return replace(table, strata=strata, controls=tuple(controls))
+    kinds = {name: is_number for name, (is_number, _) in controls.items()}
+    return replace(table, strata=strata, controls=kinds)
 
 
 def summed(
@@ -289,11 +291,12 @@ def _classes(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[An
     >>> _classes(["a", "b", "c"], [], pos_label="b")
     ['not b', 'b']
     """
-    classes = sorted(set(labels))
+    classes = _in_order(labels)
     if len(classes) == 1:
-        classes = sorted(set(labels) | set(decisions))
+        classes = _in_order([*labels, *decisions])
     if len(classes) > 2 and pos_label in classes:
-        return [f"not {pos_label}", pos_label]
+        own = classes[classes.index(pos_label)]
+        return [f"not {own}", own]
     if len(classes) != 2:
         raise ValueError(
             f"y_true must have two labels, as it had in the audit; it has {len(classes)}: "
@@ -307,6 +310,11 @@ def _classes(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[An
             f"{', '.join(map(repr, classes))}."
         )
     return sorted(classes, key=lambda label: bool(label == pos_label))
+
+
+def _in_order(labels: list[Any]) -> list[Any]:
+    """Return the distinct labels in order, numbers before text."""
+    return sorted(set(labels), key=lambda label: (isinstance(label, str), label))
 
 
 def _decisions(predicted: list[Any], positive: Any, known: list[Any]) -> list[int]:

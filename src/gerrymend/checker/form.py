@@ -92,6 +92,7 @@ _SUBGROUP = {
     "overall_rate": NUMBER,
     "within_strata": FLAG,
     "reference": Absent(TEXT),
+    "apart": Absent({"shared": AMOUNT, "rate": NUMBER, "overall_rate": NUMBER}),
     "gap": NUMBER,
     "ratio": Maybe(NUMBER),
     "treated": Maybe(TEXT),
@@ -159,6 +160,7 @@ REPORT = {
         {
             "subgroup": _SUBGROUP,
             "upper_bound": AMOUNT,
+            "simpler_than": Maybe(AMOUNT),
             "exact": FLAG,
             "covers": TEXT,
             "overlap": Maybe(NUMBER),
@@ -166,6 +168,18 @@ REPORT = {
         }
     ),
     "core": Maybe(_SUBGROUP),
+    "lead": Absent(
+        Maybe(
+            {
+                "sentence": TEXT,
+                **{name: _SUBGROUP[name] for name in ("subgroup", "notion", "unit", "treated")},
+                **{name: _SUBGROUP[name] for name in ("unfairness", "size", "rate")},
+                "overall_rate": NUMBER,
+                "base": Maybe(WHOLE),
+                "p_value": Maybe(NUMBER),
+            }
+        )
+    ),
     "worst": Maybe(_SUBGROUP),
     "top": Many(_SUBGROUP),
     "p_value": Maybe(NUMBER),
@@ -173,6 +187,14 @@ REPORT = {
     "detectable": Maybe(AMOUNT),
     "searched_unfairness": Maybe(AMOUNT),
     "no_p_value": Maybe(TEXT),
+    "sharpest": Maybe(
+        {
+            "subgroup": Maybe(_SUBGROUP),
+            "p_value": NUMBER,
+            "deviations": Maybe(AMOUNT),
+            "n_groups": WHOLE,
+        }
+    ),
     "held_out": Maybe(
         {
             "n_rows": WHOLE,
@@ -264,8 +286,15 @@ def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
     return []
 
 
-def check_groups(searched: Mapping[str, Any]) -> None:
-    """Refuse named groups that are no mapping; of other classes all parameters are plain values."""
+def check_kinds(stated: Mapping[str, Any]) -> None:
+    """Refuse labels of numbers, and decisions without labels: the rows are read by these.
+
+    And named groups that are no mapping; of other classes all parameters are plain values.
+    """
+    units = [notion["unit"] for notion in stated["notions"]]
+    if (stated["labels"] == [None, None]) != any(unit is not None for unit in units):
+        raise _unlike("labels", f"those of notions with the units {units!r}", stated["labels"])
+    searched = stated["class"]
     groups = searched["parameters"].get("groups", {})
     if searched["name"] == "ExplicitGroups" and not isinstance(groups, Mapping):
         raise _unlike("class.parameters.groups", "a mapping", groups)

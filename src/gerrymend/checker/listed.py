@@ -21,7 +21,7 @@ from gerrymend.checker.groups import (
     pair_groups,
     pair_key,
 )
-from gerrymend.checker.probes import same_by_words
+from gerrymend.checker.probes import wrong_words
 from gerrymend.checker.rules import RuleError, members
 
 # At most so many groups times distinct rows are worked out in fractions, which takes some seconds.
@@ -250,10 +250,10 @@ def _wrong_group(one: Mapping[str, Any], group: Group, level: float, case: Case)
     inside = members(one["rule"], case.table)
     if group.members is not None and inside != group.members:
         yield "its rule selects other rows than those of the group."
-    same = same_by_words(one["group"], one["rule"], case.table, named=group.rule is not None)
-    if same is False:
-        yield "its description in words selects other rows than its rule."
-    elif same is None:
+    wrong = wrong_words(one["group"], one["rule"], case.table, named=group.rule is not None)
+    if wrong:
+        yield wrong
+    elif wrong is None:
         case.leave(
             "intervals.group marginals.group intersections.group",
             f"{one['group']!r}, only its rule",

@@ -27,6 +27,8 @@ def listed_values(values: Any, argument: str) -> list[Any]:
 def _plain(value: Any) -> Any:
     """Return a value as the audit takes it: any real number as a float, an interval in words."""
     value = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
+    if isinstance(value, str):  # also a member of an Enum, which prints as its name
+        return str.__str__(value)
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
     if type(value).__name__ == "Interval" and type(value).__module__.split(".")[0] == "pandas":

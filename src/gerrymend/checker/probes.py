@@ -23,25 +23,31 @@ _NEAR = Fraction(1, 10**9)
 _MOST_COMBINATIONS = 256
 # Rows of the data, and made-up ones, whose numbers are moved to either side of each cut.
 _MOST_ROWS = 12
+# Words for values that few rows have.
+_UNTOLD = re.compile(r"\ba rare value\b|\b\d+ rare values\b")
 
 _Row = dict[str, Any]
 
 
-def same_by_words(
+def wrong_words(
     text: str, rule: Mapping[str, Any], table: Table, *, named: bool = True
-) -> bool | None:
-    """Return whether words and rule select the same rows, or None where the words can't be read.
+) -> str | None:
+    """Return what is wrong with words beside their rule, "" for nothing; None if that's not known.
 
-    `named` says that the words may follow the name of a group, in brackets.
+    `named` says that the words may follow the name of a group, in brackets. Values that few rows
+    have are not told, and two long ones may read the same: then it is not known.
 
     >>> ages = Attribute("age", True, (Fraction(20), Fraction(40)))
     >>> table = Table({"age": ages}, [[1, 0]] * 2, [], [])
     >>> old = {"attribute": "age", "low": 35, "high": None}
     >>> rule = {"kind": "conjunction", "conditions": [old]}
-    >>> same_by_words("age ≥ 35", rule, table), same_by_words("age ≥ 36", rule, table)
-    (True, False)
+    >>> for text in ("age ≥ 35", "age ≥ 36", "the old"):
+    ...     print(wrong_words(text, rule, table) or "right")
+    right
+    its description in words selects other rows than its rule.
+    its description in words can't be read.
     """
-    if any(map(same_labels, table.attributes.values())):
+    if any(map(same_labels, table.attributes.values())) or _UNTOLD.search(text):
         return None
     made_up = _with_categories(rule, table)
     # Each of these is moved to both sides of every cut, so that they have to be few.
@@ -50,7 +56,11 @@ def same_by_words(
     made_up += [row for base in few for row in _at_cuts(base, near, rule, table)]
     everyone = _table(made_up, table, beside=True)
     by_words = members_by_words(text, everyone, named=named)
-    return None if by_words is None else by_words == members(rule, everyone)
+    if by_words is None:
+        return "its description in words can't be read."
+    if by_words != members(rule, everyone):
+        return "its description in words selects other rows than its rule."
+    return ""
 
 
 def _table(rows: list[_Row], table: Table, *, beside: bool = False) -> Table:

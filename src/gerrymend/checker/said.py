@@ -11,6 +11,7 @@ from gerrymend.checker.case import Case
 from gerrymend.checker.classes import NotListedError, subgroups_of
 from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import TOLERANCE, Measured, shown
+from gerrymend.checker.lead import check_lead
 from gerrymend.checker.rules import RuleError, members
 from gerrymend.checker.scope import class_in_words
 
@@ -21,6 +22,8 @@ _MOST_SETS = 16
 # Numbers of more values are cut into bins.
 _MOST_NUMBERS = 100
 _BINS = 32
+# A simpler group than the worst has so much of its unfairness.
+_SIMPLER_HAS = Fraction(9, 10)
 # The part where most lies has so much of the unfairness, and so many times the gap.
 _CORE_HAS = Fraction(4, 5)
 _CORE_TIMES = Fraction(3, 2)
@@ -33,7 +36,8 @@ def check_said(case: Case) -> None:
     """Check the group in a sentence; its members and figures are checked as those of others."""
     stated = case.stated
     said = stated["in_a_sentence"]
-    lead = _lead(stated)
+    lead = lead_of(stated)
+    check_lead(lead, case)
     try:
         is_sentence = lead is None or _says_who(lead)
     except (TypeError, KeyError):
@@ -57,7 +61,7 @@ def check_said(case: Case) -> None:
         case.problem("in_a_sentence, or the worst, has no rows that count.")
 
 
-def _lead(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def lead_of(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the subgroup that a report begins with."""
     worst: Mapping[str, Any] | None = stated["worst"]
     if worst is not None and worst["treated"] is None:
@@ -69,7 +73,7 @@ def check_core(case: Case) -> None:
     """Check that a part of the group has most of it; its figures are checked as those of others."""
     core = case.stated["core"]
     said = case.stated["in_a_sentence"]
-    group = said["subgroup"] if said else _lead(case.stated)
+    group = said["subgroup"] if said else lead_of(case.stated)
     case.leave("core", "that no tighter part of the group has most of its unfairness")
     if core is None:
         return
@@ -183,16 +187,23 @@ def _wrong_bound(seen: Measured, case: Case) -> Iterator[str]:
     value = abs(exact(said["subgroup"]["unfairness"]))
     upper = exact(said["upper_bound"])
     tolerance = TOLERANCE * seen.scale
+    names = "in_a_sentence.upper_bound in_a_sentence.exact"
+    if said["simpler_than"] is not None:
+        own = value
+        value = exact(said["simpler_than"])
+        if not _SIMPLER_HAS * value - tolerance <= own <= value + tolerance:
+            yield f"simpler_than of in_a_sentence, {said['simpler_than']!r}, is not near its value."
+        names += " in_a_sentence.simpler_than"
     if upper < value - tolerance or (said["exact"] and upper > value + tolerance):
         yield f"upper_bound of in_a_sentence, {said['upper_bound']!r}, is not that of its value."
     try:
         groups = subgroups_of({"name": name, "parameters": parameters}, table, seen.active)
     except NotListedError as reason:
-        case.leave("in_a_sentence.upper_bound in_a_sentence.exact", str(reason))
+        case.leave(names, str(reason))
         return
     worst: Fraction = seen.worst(groups, 1 if said["subgroup"]["unfairness"] > 0 else -1)
-    if worst > upper + tolerance:
-        yield f"upper_bound of in_a_sentence is stated as {said['upper_bound']!r}, and one has " \
-            f"{shown(worst)}."  # fmt: skip
+    if worst > upper + tolerance or (said["exact"] and worst < value - tolerance):
+        yield f"upper_bound of in_a_sentence is stated as {said['upper_bound']!r}, and the worst " \
+            f"has {shown(worst)}."  # fmt: skip
     if not said["exact"]:
-        case.leave("in_a_sentence.upper_bound in_a_sentence.exact", "that it was not exact")
+        case.leave(names, "that it was not exact")

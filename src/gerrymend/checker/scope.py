@@ -1,7 +1,6 @@
 """Check of a report's scope: labels, attributes, notions, and the class of subgroups in words."""
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from gerrymend.checker.classes import PARAMETERS
 from gerrymend.checker.disclosed import rare_values, wrong_kept_back
 from gerrymend.checker.exact import Table
 from gerrymend.checker.figures import TOLERANCE, same_notion
+from gerrymend.checker.fingerprint import check_provenance
 from gerrymend.checker.many import wrong_classes
 from gerrymend.checker.warned import check_warnings
 
@@ -33,12 +33,8 @@ def check_scope(case: Case) -> None:
             f"What it is about: {case.table.n_rows:,} rows, their labels and attributes, the "
             "notions, and the class of subgroups in words."
         )
-    case.leave(
-        "protected_used protected_used.* provenance provenance.*",
-        "what the model decides by, and when, by what, from which file and with which seed and "
-        "budget the report was made",
-    )
-    case.problem(*_wrong_used(stated), *_wrong_provenance(stated["provenance"]))
+    check_provenance(case)
+    case.problem(*_wrong_used(stated))
 
 
 def _wrong_data(stated: Mapping[str, Any], table: Table) -> Iterator[str]:
@@ -166,12 +162,6 @@ def _wrong_used(stated: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"protected_used is stated as {used!r}, and is some of the attributes, in their order."
         )
-
-
-def _wrong_provenance(stated: Mapping[str, Any] | None) -> Iterator[str]:
-    """Yield a sentence if the fingerprint is none; rows verify nothing else of provenance."""
-    if stated is not None and not re.fullmatch("[0-9a-f]{64}", stated["fingerprint"]):
-        yield f"provenance: {stated['fingerprint']!r} is no sha256."
 
 
 # The class of subgroups, which a report states in three ways: as data, as code and in words.

@@ -1,12 +1,12 @@
 """Check of the strata that a report compares within: their values, numbers of rows and rates."""
 
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import NOTIONS, TOLERANCE, Measured, outcomes_of, rate_of, shown
+from gerrymend.checker.words import label_of
 
 
 def check_strata(case: Case) -> None:
@@ -74,15 +74,13 @@ def _wrong_strata(case: Case) -> Iterator[str]:
         )
 
 
-def _words(controls: tuple[str, ...], key: tuple[Any, ...]) -> str:
+def _words(controls: Mapping[str, bool], key: tuple[Any, ...]) -> str:
     """Return the values of a stratum as reports write them."""
 
-    def label(value: Any) -> str:
-        if value is None:
-            return "(missing)"
-        number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
-        return f"{float(value):.15g}" if number else str(value)
+    def words(value: Any, is_number: bool) -> str:
+        if is_number:
+            return f"{float(value) + 0.0:.15g}"  # −0 and 0 are the same number
+        return f"{value:.15g}" if isinstance(value, float) else label_of(value)
 
-    return " and ".join(
-        f"{name} = {label(value)}" for name, value in zip(controls, key, strict=True)
-    )
+    pairs = zip(controls.items(), key, strict=True)
+    return " and ".join(f"{name} = {words(value, number)}" for (name, number), value in pairs)

@@ -23,6 +23,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 # Rules never mix the two without brackets.
 _JOIN: dict[str, Callable[[bool, bool], bool]] = {" and ": operator.and_, " or ": operator.or_}
+_CONTROLS = re.compile(r"\\x([01][0-9a-f]|7f|[89][0-9a-f])")
 # A condition ends here; without it "x = a" would be read out of "x = ab".
 _END = r"(?= and | or |: |; |\)|$)"
 
@@ -48,7 +49,13 @@ def members_by_words(text: str, table: Table, *, named: bool = True) -> Members 
     >>> members_by_words("whoever is old", table) is None
     True
     """
-    after_name = re.fullmatch(r".+? \((.+)\)", text) if named else None
+    # Of a described group, signs that a terminal obeys are in letters.
+    obeyed = _CONTROLS.sub(lambda found: chr(int(found[1], 16)), text)
+    if obeyed != text:
+        inside = members_by_words(obeyed, table, named=named)
+        if inside is not None:
+            return inside
+    after_name = re.fullmatch(r".+? \((.+)\)", text, re.DOTALL) if named else None
     # As they are first: a name in front is only taken off if the whole can't be read.
     for words in [text, *(after_name.groups() if after_name else ())]:
         for read in (_expression, _formula):
@@ -124,7 +131,7 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _TestOf]]:
         labels = re.findall(rf"({one})(?:, |$)", found[1])
         if attribute.is_number:
             return set(map(_fraction, labels)).__contains__
-        return lambda value: _label(value) in labels
+        return lambda value: label_of(value) in labels
 
     def is_not_named(found: re.Match[str]) -> Callable[[Any], bool]:
         """Return the test of whether a value is none of the labels that were found."""
@@ -159,13 +166,13 @@ def same_labels(attribute: Attribute) -> bool:
     True
     """
     values = set() if attribute.is_number else set(attribute.values)
-    return len({_label(value) for value in values}) < len(values)
+    return len({label_of(value) for value in values}) < len(values)
 
 
-def _label(value: Any) -> str:
+def label_of(value: Any) -> str:
     """Return the label that a rule prints for a category.
 
-    >>> _label(None), _label(""), _label("blue")
+    >>> label_of(None), label_of(""), label_of("blue")
     ('(missing)', '(empty)', 'blue')
     """
     text = "(missing)" if value is None else str(value) or "(empty)"
@@ -180,7 +187,7 @@ def _labels(attribute: Attribute) -> str:
     """
     if attribute.is_number:
         return NUMBER
-    labels = sorted({_label(value) for value in attribute.values}, key=len, reverse=True)
+    labels = sorted({label_of(value) for value in attribute.values}, key=len, reverse=True)
     return "|".join(map(re.escape, labels))
 
 
@@ -216,6 +223,6 @@ def _term(text: str, table: Table) -> tuple[list[Fraction], str]:
         coefficient = _fraction(found[2] or "1") * (-1 if found[1] == "−" else 1)
         values = attribute.values
         if not attribute.is_number:
-            values = tuple(Fraction(_label(value) == found[3]) for value in values)
+            values = tuple(Fraction(label_of(value) == found[3]) for value in values)
         return [coefficient * value for value in values], text[found.end() :]
     raise UnreadError(text)

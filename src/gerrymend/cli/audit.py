@@ -177,8 +177,11 @@ def run(fields: dict[str, Any], targets: Targets, accepted: bool = False) -> int
     """
 
     def work(console: Console) -> int:
-        request = AuditRequest(**fields)
-        targets.check(request.file, request.holdout)
+        targets.check(fields["file"], fields["holdout"])
+        with targets.or_none(console):
+            return audited(AuditRequest(**fields), console)
+
+    def audited(request: AuditRequest, console: Console) -> int:
         within = f"within {request.budget:g} s"
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
         with notes(console, request.options), progress(console, first) as say:

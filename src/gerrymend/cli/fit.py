@@ -169,6 +169,10 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
     def work(console: Console) -> int:
         request = FitRequest(**fields)
         asked.check(request)
+        with asked.targets.or_none(console):
+            return fitted_and_told(request, console)
+
+    def fitted_and_told(request: FitRequest, console: Console) -> int:
         with notes(console, request.options), progress(console, f"Reading {request.file}") as say:
             prepared = request.prepare()
             try:

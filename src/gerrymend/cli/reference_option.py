@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.numbers import LARGEST
 from gerrymend.inputs.validation import check_column
 from gerrymend.notions import GroupMean
 
@@ -44,6 +45,12 @@ def read_reference(
             raise ArgumentError(
                 "factor",
                 f"{factor:g} is of a group's mean, and --reference {texts[0]} is a number.",
+            )
+        if not abs(number) <= LARGEST:  # also of NaN
+            raise ArgumentError(
+                "reference",
+                f"{texts[0]} is no number to compare with: pass a finite one, of at most "
+                f"{LARGEST:g} in size, or a group, such as sex=M.",
             )
         return number
     conditions = dict(_condition(text, attributes) for text in texts)

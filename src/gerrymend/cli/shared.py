@@ -29,7 +29,8 @@ from gerrymend._runtime.files import can_be_written
 from gerrymend._runtime.interrupts import HeldInterrupts
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 from gerrymend.inputs.identifiers import IdentifierWarning
-from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
+from gerrymend.reporting.audit.lead import brief_sentences
+from gerrymend.reporting.audit.verdict import look, warning_sentences
 from gerrymend.reporting.page import check_installed
 from gerrymend.reporting.text import wrapped
 from gerrymend.reporting.wording import visible
@@ -275,7 +276,7 @@ def tell_briefly(console: Console, report: Mapping[str, Any], code: int) -> None
     for sentence in warning_sentences(report):
         tell(console, f"Warning: {sentence}")
     if code:
-        tell(console, f"{look(report).heading}. {verdict_sentences(report)[0]}")
+        tell(console, " ".join([f"{look(report).heading}.", *brief_sentences(report)]))
 
 
 def write_out(text: str, target: str) -> None:

@@ -1,11 +1,14 @@
 """Files that a report is written to, and what they say of the model, for `audit` and `fit`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from gerrymend.cli.shared import check_page, check_target, errors_in_options, write_out
+from rich.console import Console
+
+from gerrymend.cli.shared import check_page, check_target, errors_in_options, tell, write_out
 from gerrymend.reporting.audit.document import Document, audit_json
 from gerrymend.reporting.audit.markdown import audit_markdown
 from gerrymend.reporting.audit.page import audit_page
@@ -38,6 +41,23 @@ class Targets(NamedTuple):
         check_page(self.page, self.json, self.markdown, *read)
         with errors_in_options({"since": "--since"}):
             Document.of(**self.document)
+
+    @contextmanager
+    def or_none(self, console: Console) -> Iterator[None]:
+        """Remove what an earlier run wrote to these files, and say so, where this one fails.
+
+        A gate that reads a file would take the verdict of another day for that of this one. Files
+        have to be checked before: what the command reads must not be among them.
+        """
+        try:
+            yield
+        except BaseException:
+            paths = (Path(one) for one in (self.json, self.markdown, self.page) if one is not None)
+            for path in paths:
+                if str(path) != "-" and path.is_file():
+                    path.unlink()
+                    tell(console, f"{path} was of an earlier run, and is removed.")
+            raise
 
     @property
     def takes_output(self) -> bool:

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend.inputs.numbers import distinct_numbers, is_number_type, kinds_of
+from gerrymend.inputs.numbers import distinct_numbers, is_number_type, kinds_of, plain_value
+
+_PLAIN = {str, bool, int, float}
 
 
 def unmasked(values: Any) -> Any:
@@ -60,12 +62,22 @@ Pass one value a row.
         )
     if array.dtype.kind == "f" and array.dtype.itemsize > 8 and array.ndim == 1:
         return distinct_numbers(array, argument)
-    if array.dtype == object and array.ndim == 1:
-        kinds = kinds_of(array.tolist())
-        exact = any(issubclass(kind, Decimal | Fraction) for kind in kinds)
-        if exact and all(map(is_number_type, kinds)):
-            return distinct_numbers(array, argument)
-    return array
+    return _plain(array, argument) if array.dtype == object and array.ndim == 1 else array
+
+
+def _plain(values: NDArray[Any], argument: str) -> NDArray[Any]:
+    """Return objects as plain values: NumPy's scalars, and what is derived from text or numbers.
+
+    They are compared, sorted, and written as JSON; `str` of a member of an Enum is its name.
+    """
+    kinds = kinds_of(values.tolist())
+    exact = any(issubclass(kind, Decimal | Fraction | np.longdouble) for kind in kinds)
+    if exact and all(map(is_number_type, kinds)):
+        return distinct_numbers(values, argument)
+    if any(issubclass(kind, str | int | float | np.generic) for kind in kinds - _PLAIN):
+        values = values.copy()
+        values[:] = [plain_value(value) for value in values.tolist()]
+    return values
 
 
 def as_table(data: Any, argument: str) -> NDArray[Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import ArgumentError, Subject
-from gerrymend.inputs.numbers import kinds_of, missing_as_none
+from gerrymend.inputs.numbers import kinds_of, missing_as_none, plain_value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,9 +64,7 @@ def as_category(value: Any) -> Any:
     >>> as_category(np.int64(3))
     3
     """
-    if is_interval(type(value)):
-        return str(value)
-    return value.item() if isinstance(value, np.generic) else value
+    return str(value) if is_interval(type(value)) else plain_value(value)
 
 
 def foreign_type(values: Iterable[Any]) -> str:
@@ -107,12 +105,22 @@ def sorted_categories(values: Iterable[Any], where: Subject) -> list[Any]:
 
 
 def check_label_types(labels: NDArray[Any], argument: str) -> None:
-    """Raise TypeError for labels that aren't plain data: dates, bytes, complex numbers, lists."""
+    """Raise TypeError for labels that aren't plain data: dates, bytes, complex numbers, lists.
+
+    Intervals neither: they are sorted by their ends, and as text by its characters.
+    """
     kind = labels.dtype.kind
-    foreign = foreign_type(labels.tolist()) if kind in "OS" else str(labels.dtype)
+    foreign = str(labels.dtype)
+    if kind in "OS":
+        listed = labels.tolist()
+        foreign = foreign_type(listed) or "Interval" * any(map(is_interval, kinds_of(listed)))
     if foreign and kind not in "biufUT":
         raise ArgumentError(
             argument, f"has labels of type {foreign}; convert them to numbers, booleans or strings."
+        )
+    if kind == "O" and any(isinstance(one, str) and one.endswith("\0") for one in set(listed)):
+        raise ArgumentError(
+            argument, "has labels that end in NUL, which NumPy can't tell from the rest; strip it."
         )
 
 

@@ -1,13 +1,14 @@
 """Reading of labels: two, one of many against the rest, or as many as there are."""
 
-from collections.abc import Hashable
+from decimal import Decimal
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import Argument, ArgumentError
-from gerrymend.inputs.categories import check_label_types
+from gerrymend.inputs.categories import check_label_types, plain_type
 from gerrymend.inputs.settings import check_flag, same_but_for_case
 from gerrymend.inputs.validation import check_labels
 
@@ -134,7 +135,7 @@ def _of_first(
     A second sample may lack some; None is returned where it has others.
     """
     assert decided.labels is not None
-    if decided.labels == _pair_of(decided.pos_label):
+    if decided.pos_label is not None and decided.labels == _pair_of(decided.labels[-1]):
         # The rest may be other classes here than in the first sample: any that is there is known.
         shown = labels if decisions is None else np.concatenate([labels, decisions])
         return Labels(np.array(decided.labels, dtype=object), np.unique(shown))
@@ -160,8 +161,8 @@ def _positive(classes: NDArray[Any], decided: Decided, names: Names) -> Labels:
     """Return labels that were read, the positive one of two second."""
     if len(classes) == 2 or decided.pos_label is None:
         return Labels(positive_second(classes, decided.pos_label, names), classes)
-    check_positive(classes, decided.pos_label, names)
-    return Labels(np.array(_pair_of(decided.pos_label), dtype=object), classes)
+    place = check_positive(classes, decided.pos_label, names)
+    return Labels(np.array(_pair_of(classes.tolist()[place]), dtype=object), classes)
 
 
 def _pair_of(label: Any) -> tuple[Any, Any]:
@@ -169,25 +170,28 @@ def _pair_of(label: Any) -> tuple[Any, Any]:
     return f"not {label}", label
 
 
-def check_positive(classes: NDArray[Any], pos_label: Any, names: Names) -> None:
-    """Raise an ArgumentError if the positive label is none of these."""
-    if not isinstance(pos_label, Hashable) or pos_label not in classes.tolist():
-        raise ArgumentError(
-            Argument("pos_label", value=repr(pos_label)),
-            "is no label of ",
-            Argument(names.labels),
-            f"; its labels are {', '.join(map(repr, classes.tolist()))}",
-            *(
-                f" (did you mean {one!r}?)"
-                for one in same_but_for_case(pos_label, classes.tolist())
-            ),
-            ".",
-        )
+def check_positive(classes: NDArray[Any], pos_label: Any, names: Names) -> int:
+    """Return the place of the positive label; raise an ArgumentError if it is none of these."""
+    known = classes.tolist()
+    if plain_type(type(pos_label)) is None and not isinstance(pos_label, Real | Decimal):
+        alike = []
+    elif pos_label in known:
+        return known.index(pos_label)
+    else:
+        alike = same_but_for_case(pos_label, known)
+    raise ArgumentError(
+        Argument("pos_label", value=repr(pos_label)),
+        "is no label of ",
+        Argument(names.labels),
+        f"; its labels are {', '.join(map(repr, known))}",
+        *(f" (did you mean {one!r}?)" for one in alike),
+        ".",
+    )
 
 
 def positive_second(classes: NDArray[Any], pos_label: Any, names: Names) -> NDArray[Any]:
     """Return the two labels in an order that has the positive one second; None keeps the order."""
     if pos_label is None:
         return classes
-    check_positive(classes, pos_label, names)
-    return np.array([classes[classes != pos_label][0], pos_label])
+    place = check_positive(classes, pos_label, names)
+    return classes[[1 - place, place]]  # as labels are given, whatever equals them

@@ -36,4 +36,5 @@ def _value(wanted: Any) -> Any:
     """Return a value in the form that columns and JSON use, None for a missing one."""
     if is_missing(wanted):
         return None
-    return as_float(wanted) if plain_type(type(wanted)) is None else as_category(wanted)
+    value = as_float(wanted) if plain_type(type(wanted)) is None else as_category(wanted)
+    return value + 0.0 if isinstance(value, float) else value  # −0 and 0 are the same value

@@ -72,6 +72,25 @@ def short(value: Any) -> str:
     return shown if len(shown) <= 80 else f"{shown[:77]}…"
 
 
+def plain_value(value: Any) -> Any:
+    """Return text, a number or a boolean of any type as Python's own; anything else as it is.
+
+    >>> from enum import IntEnum
+    >>> plain_value(np.int8(3)), plain_value(IntEnum("Level", "LOW")(1)), plain_value(b"x")
+    (3, 1, b'x')
+    """
+    if isinstance(value, np.longdouble):
+        return float(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, str):
+        return str.__str__(value)
+    for plain in (bool, int, float):  # bool first: it is an int too
+        if isinstance(value, plain):
+            return plain(value)
+    return value
+
+
 def missing_as_none(values: list[Any]) -> list[Any]:
     """Return the values with None in place of each missing one.
 
@@ -114,8 +133,9 @@ def as_numbers(
     """Return real numbers or booleans as float64; raise TypeError for text, dates, complex numbers.
 
     A number that isn't a float64 is rounded to the nearest. That is right for amounts, such as
-    weights; values that tell rows apart go through `distinct_numbers`. `because` and `what` word
-    the error: "{argument} must be {what} where {because} is given".
+    weights; values that tell rows apart go through `distinct_numbers`. Raises ValueError for a
+    one that would be infinite, or 0. `because` and `what` word the first error: "{argument} must
+    be {what} where {because} is given".
 
     >>> as_numbers(np.array([Decimal("0.5"), 1], dtype=object), "sample_weight").tolist()
     [0.5, 1.0]
@@ -126,7 +146,9 @@ have a decimal comma, read them with pandas.read_csv(decimal=',').
     """
     if values.dtype.kind in "biuf":
         with np.errstate(over="ignore"):
-            return values.astype(np.float64)
+            numbers = values.astype(np.float64)
+        _check_held(numbers, values, argument)
+        return numbers
     listed = values.tolist()
     foreign = {
         kind
@@ -138,7 +160,24 @@ have a decimal comma, read them with pandas.read_csv(decimal=',').
     if foreign or values.dtype.kind != "O":
         shown = ", ".join(sorted(kind.__name__ for kind in foreign)) or str(values.dtype)
         raise no_numbers(argument, f"values of type {shown}", because, what)
-    return np.fromiter(map(as_float, listed), dtype=np.float64, count=len(listed))
+    numbers = np.fromiter(map(as_float, listed), dtype=np.float64, count=len(listed))
+    _check_held(numbers, values, argument)
+    return numbers
+
+
+def _check_held(numbers: Array, values: NDArray[Any], where: Subject) -> None:
+    """Raise ValueError if a number became infinite, or 0, that is not."""
+    if values.dtype.kind != "O" and values.dtype.itemsize <= 8:
+        return
+    ends = np.flatnonzero(np.isinf(numbers) | (numbers == 0)).tolist()
+    # In Python's own float: NumPy's can't be compared with a whole number of 400 digits.
+    lost = next((values[i] for i in ends if values[i] != float(numbers[i])), None)
+    if lost is not None:
+        raise ArgumentError(
+            where,
+            f"has numbers that float64 does not hold, such as {short(lost)}: they go from 5e-324 "
+            "to 1.8e308 in size. Correct them, or give them in another unit.",
+        )
 
 
 def no_numbers(
@@ -187,8 +226,10 @@ turn them into strings if they are codes.
         check_whole_numbers(values, where)
         return values.astype(np.float64)
     listed = missing_as_none(values.tolist() if kind == "O" else list(values))
+    numbers = np.fromiter(map(as_float, listed), dtype=np.float64, count=len(listed))
     distinct = set(listed) - {None}
     check_whole_numbers(np.array(list(distinct), dtype=object), where)
+    _check_held(numbers, values, where)
     # Two different numbers with one float64 would become one value, and their rows one group.
     by_float: dict[float, Any] = {}
     for value in distinct:
@@ -199,18 +240,17 @@ turn them into strings if they are codes.
                 f"has numbers that float64 can't tell apart, such as {min(value, other)!r} and "
                 f"{max(value, other)!r}. Round them to 15 digits, or turn them into strings.",
             )
-    return np.fromiter(map(as_float, listed), dtype=np.float64, count=len(listed))
+    return numbers
 
 
 def series_numbers(series: "nw.Series[Any]", where: Subject) -> Array:
     """Apply `distinct_numbers` to a Series without missing values."""
     dtype = series.dtype
-    if dtype.is_integer() and not are_small(series):  # Arrow would not even cast them
+    large = dtype.is_integer() and not are_small(series)  # Arrow would not even cast them
+    # Arrow's own cast makes 2.3000000000000003 of the decimal 2.3.
+    if large or isinstance(dtype, nw.Decimal):
         return distinct_numbers(np.array(series.to_list(), dtype=object), where)
     numbers: Array = series.cast(nw.Float64).to_numpy()
-    # Rounding may have merged decimals; the slow path finds which, for the message.
-    if isinstance(dtype, nw.Decimal) and series.n_unique() != len(np.unique(numbers)):
-        return distinct_numbers(np.array(series.to_list(), dtype=object), where)
     return numbers
 
 

@@ -116,13 +116,13 @@ def check_gammas(gammas: Any) -> list[float]:
 def check_choice(value: Any, argument: str, choices: Iterable[str]) -> str:
     """Return the name if it is one of the choices; raise ValueError otherwise."""
     known = list(choices)
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         hint = did_you_mean(value, known) if isinstance(value, str) else ""
         raise ArgumentError(
             Argument(argument, value=repr(value)),
             f"is unknown{hint}. Choose from {', '.join(known)}.",
         )
-    return str(value)
+    return known[known.index(value)]
 
 
 def check_callable(value: Any, argument: str, call: str) -> None:

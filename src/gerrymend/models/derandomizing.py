@@ -119,7 +119,7 @@ def derandomize(
     )
     tally = Tally.of_sample(sample)
     moments = [moment_of(one, sample.y) for one in notions]
-    warn_of_unit(gamma, moments, stacklevel=4)
+    warn_of_unit(gamma, moments)
     strata = strata_of(sample, moments, leave_out=leave_out)
     if strata is not None:
         tally = stratified(tally, strata)

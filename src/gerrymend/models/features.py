@@ -16,7 +16,7 @@ from gerrymend._numeric.arrays import (
     is_dask_collection,
     is_device_array,
 )
-from gerrymend._runtime.errors import ArgumentError
+from gerrymend._runtime.errors import ArgumentError, users_line
 from gerrymend.inputs.dask_rows import feature_meta
 from gerrymend.inputs.features import ENCODE, check_features
 from gerrymend.inputs.validation import check_frame, frame_of, is_frame, is_lazy
@@ -133,5 +133,5 @@ def warn_all_protected() -> None:
         ".set_fit_request(sensitive_features=True) on the classifier. If every column is meant, "
         "pass sensitive_features=X.",
         UserWarning,
-        stacklevel=5,
+        stacklevel=users_line(),
     )

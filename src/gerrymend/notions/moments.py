@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.errors import Argument, ArgumentError, ArgumentWarning
+from gerrymend._runtime.errors import Argument, ArgumentError, ArgumentWarning, users_line
 from gerrymend.notions.choosing import AnyNotion, NotionLike, as_notions
 from gerrymend.notions.outcomes import OutcomeNotion
 from gerrymend.notions.rates import FairnessNotion
@@ -66,7 +66,7 @@ class Moment(NamedTuple):
         return float(np.abs(self.slope[self.counts]).max(initial=0.0))
 
 
-def warn_of_unit(gamma: float, moments: Sequence[Moment], *, stacklevel: int) -> None:
+def warn_of_unit(gamma: float, moments: Sequence[Moment]) -> None:
     """Warn of a gamma above what any two outcomes differ by: it is probably in another unit.
 
     An unfairness is a part of that, so that such a gamma asks for nothing.
@@ -87,7 +87,7 @@ def warn_of_unit(gamma: float, moments: Sequence[Moment], *, stacklevel: int) ->
             f"{of_what}, and no two outcomes of these rows differ by more than {widest:g}. Nothing "
             "is asked for; pass gamma in that unit.",
         ),
-        stacklevel=stacklevel + 1,
+        stacklevel=users_line(),
     )
 
 

@@ -56,8 +56,8 @@ class GroupMean:
         if factor is None or factor <= 0:
             raise ArgumentError(
                 "factor",
-                f"of a GroupMean must be a number above 0; got {short(self.factor)}. Pass 0.8 for "
-                "four fifths; a reference of 0 is the number 0.",
+                f"of a group's mean must be a number above 0; got {short(self.factor)}. Pass 0.8 "
+                "for four fifths; a reference of 0 is the number 0.",
             )
         # The class is frozen; this replaces what was given by plain data.
         object.__setattr__(self, "factor", factor)

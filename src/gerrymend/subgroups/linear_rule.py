@@ -283,15 +283,15 @@ class LinearRule(Rule):
         by_size = sorted(range(len(values)), key=lambda i: -spread[i])
         largest = [float(np.max(np.abs(v), initial=0.0)) for v in values]
         score = self.scores(columns)
-        kept = list(by_size)
+        kept = dict.fromkeys(by_size)
+        # What is subtracted leaves its own rounding behind: room for that of all terms.
+        room = 2 * _rounding(self.coefficients, largest)
         for i in reversed(by_size):
             less = score - self.coefficients[i] * values[i]
             low = float(np.max(less[~members], initial=-np.inf))
             high = float(np.min(less[members], initial=np.inf))
-            others = [j for j in kept if j != i]
-            # What is subtracted leaves its own rounding behind: room for that of all terms.
-            if others and leaves_room(self.coefficients, low, high, largest):
-                kept = others
+            if len(kept) > 1 and low + room < high:
+                del kept[i]
                 score = less
         return replace(
             self,

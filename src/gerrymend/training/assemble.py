@@ -135,7 +135,7 @@ def read_rows(
     for notion in setting.notions:
         check_decisions(notion, sample)
     moments = tuple(moment_of(notion, sample.y) for notion in setting.notions)
-    warn_of_unit(max(setting.gammas), moments, stacklevel=5)  # which is who calls fit()
+    warn_of_unit(max(setting.gammas), moments)
     strata = strata_of(sample, moments, leave_out=setting.leave_out_empty_strata)
     digests = partial(
         data_digests,

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 from sklearn.exceptions import ConvergenceWarning
 
-from gerrymend._runtime.errors import Argument, Message
+from gerrymend._runtime.errors import Argument, Message, users_line
 from gerrymend.auditing.subgroup import ROUNDING
-from gerrymend.reporting.wording import bound
+from gerrymend.reporting.wording import at_least, bound
 from gerrymend.solvers import Equilibrium
 
-# An unfairness above gamma by more than this is told, however large `tol` is beside C.
-MOST_EXCESS = 0.001
+# An unfairness above gamma by more than this part of it is told: sums and programs round by less.
+_ROUNDED = 1e-9
 
 
 # What can be done, in words and arguments.
@@ -69,18 +69,6 @@ def _has(names: Mapping[str, str], word: str | Argument) -> bool:
     return (f"{word.name}={word.value}" if word.value else word.name) in names
 
 
-def tolerated_excess(tol: float, C: float) -> float:
-    """Return by how much a mixture may exceed gamma and still count as having reached it.
-
-    A game has converged when its penalty C·(unfairness − gamma) is at most `tol`, which is in units
-    of error: tol / C in units of unfairness. A small C must not make that large.
-
-    >>> tolerated_excess(0.002, 10.0), tolerated_excess(0.02, 10.0)
-    (0.0002, 0.001)
-    """
-    return min(tol / C, MOST_EXCESS)
-
-
 def warn_unless_converged(
     equilibrium: Equilibrium, *, C: float, tol: float | None, max_iter: int, certify: bool
 ) -> None:
@@ -98,7 +86,7 @@ def warn_unless_converged(
     gap = equilibrium.gap
     gamma = equilibrium.gamma
     rounds = equilibrium.n_rounds
-    after = f"After {rounds} round{'s' if rounds > 1 else ''} at gamma={gamma:g} the"
+    after = _after(equilibrium)
     # The limit that ended the game, and what it is now.
     # With rounds left to play, it was the time that ended it.
     limit = "budget" if rounds < max_iter else "max_iter"
@@ -116,22 +104,15 @@ def warn_unless_converged(
                 ("raise ", Argument("budget")),
                 allowed,
             )
-    elif tol is not None and unfairness > gamma + equilibrium.scale * tolerated_excess(tol, C):
-        warning = NotConvergedWarning(
-            limit,
-            f"{after} worst subgroup found has unfairness {unfairness:.4f}, above gamma; the "
-            f"least of any mixture on the way is {equilibrium.unfairness.min():.4f}.",
-            (
-                "raise ",
-                Argument("C"),
-                f" (now {C:g}), which is the error that a unit of unfairness may cost",
-            ),
-            (*longer, f", while the gap is large (now {gap:.4f})"),
-            ("set ", Argument("certify", value="True"), ", which keeps to gamma at any price"),
-            allowed,
-        )
+    elif tol is not None and unfairness > gamma * (1 + _ROUNDED) + equilibrium.scale * ROUNDING:
+        if equilibrium.converged:
+            limit = "tol"
+            within = f" (now {tol:g}), which C times the excess is within"
+            longer = ("lower ", Argument(limit), within)
+        else:
+            longer = (*longer, f", while the gap is large (now {gap:.4f})")
+        warning = _above_gamma(equilibrium, limit, C, longer, allowed)
     elif tol is not None and not equilibrium.converged:
-        kept = "as it should" if unfairness <= gamma + ROUNDING else "within tol / C of gamma"
         # A gap is by the estimator's answers, which need not be the best that there are: it may be
         # small by chance, and is believed once no answer of many rounds has bettered the mixture.
         off = f"but its error may be up to about {gap:.4f} above the least possible"
@@ -143,9 +124,34 @@ def warn_unless_converged(
             )
         warning = NotConvergedWarning(
             limit,
-            f"{after} mixture has unfairness {unfairness:.4f}, {kept}, {off}.",
+            f"{after} mixture has unfairness {unfairness:.4f}, as it should, {off}.",
             longer,
             ("accept it with a larger ", Argument("tol"), f" (now {tol:g})"),
         )
     if warning is not None:
-        warnings.warn(warning, stacklevel=6)
+        warnings.warn(warning, stacklevel=users_line())
+
+
+def _above_gamma(
+    equilibrium: Equilibrium, limit: str, C: float, *others: Remedy
+) -> NotConvergedWarning:
+    """Return the warning of a mixture above gamma, be it by little; `others` are more to do."""
+    return NotConvergedWarning(
+        limit,
+        f"{_after(equilibrium)} worst subgroup found has unfairness "
+        f"{at_least(equilibrium.found, beside=equilibrium.gamma)}, above gamma; the least of any "
+        f"mixture on the way is {equilibrium.unfairness.min():.4f}.",
+        (
+            "raise ",
+            Argument("C"),
+            f" (now {C:g}), which is the error that a unit of unfairness may cost",
+        ),
+        ("set ", Argument("certify", value="True"), ", which keeps to gamma at any price"),
+        *others,
+    )
+
+
+def _after(equilibrium: Equilibrium) -> str:
+    """Return how a sentence about a game begins."""
+    rounds = equilibrium.n_rounds
+    return f"After {rounds} round{'s' if rounds > 1 else ''} at gamma={equilibrium.gamma:g} the"

@@ -111,6 +111,26 @@ def test_no_search_where_bases_can_be_extended(monkeypatch):
     assert np.flatnonzero(known.told(described.astype(int))).tolist() == few.tolist()
 
 
+def test_no_basis_is_needed_where_every_atom_is_large(monkeypatch):
+    """Four attributes of two values each: 16 atoms, of 10 rows or one of 9."""
+    halves = [np.arange(16) >> bit & 1 for bit in range(4)]
+    known = KnownSums(np.full(16, 10), 10)
+    with monkeypatch.context() as without:
+        without.setattr(DisjointBases, "extension", None)
+        for blocks in (*halves, *halves):
+            assert known.told(blocks) is None
+            known.add(blocks)
+        with pytest.raises(TypeError, match="NoneType"):
+            KnownSums(np.full(16, 9), 10).told(np.arange(16))
+    few = KnownSums(np.append(np.full(15, 10), 9), 10)
+    for blocks in halves:
+        assert few.told(blocks) is None
+        few.add(blocks)
+    told = few.told(np.isin(np.arange(16), range(8, 15)).astype(int))  # the last half but one cell
+    assert told is not None
+    assert np.flatnonzero(told).tolist() == [15]
+
+
 def test_a_partition_that_follows_is_not_looked_at_again(monkeypatch):
     """Even where there are too few rows for the bases, and a search was needed for the others."""
     rng = np.random.default_rng(2)
@@ -129,7 +149,8 @@ def test_too_many_columns_are_left_to_the_search():
     """Inverses of thousands of columns would take minutes, and not fit into memory."""
     blocks = np.arange(2_000) // 3
     assert DisjointBases(np.full(2_000, 20), 1).extension(blocks) is None
-    known = KnownSums(np.full(2_000, 20), 10)
+    # In the last block are 25 rows, of which neither 20 nor 5 follow.
+    known = KnownSums(np.append(np.full(1_999, 20), 5), 10)
     for published in (blocks, np.arange(2_000) % 2):
         assert known.told(published) is None
         known.add(published)

@@ -187,19 +187,20 @@ def test_more_draws_begin_with_the_same():
 
 
 def test_time_is_up(monkeypatch):
-    """After the first draw; before it there is nothing to compare with."""
+    """After the second draw; before the first there is nothing to compare with."""
     tally = tally_of(*data()[:3])
     draws = []
     search = permutation._search
     monkeypatch.setattr(permutation, "_search", lambda *how: draws.append(1) or search(*how))
     monkeypatch.setattr(time, "monotonic", lambda: float(len(draws)))
-    found = permutation_test(tally, [examined(tally)], n_permutations=10_000, seconds=0.5)
-    assert found.n_draws == 1
-    assert found.p_value in (0.5, 1.0)
+    found = permutation_test(tally, [examined(tally)], n_permutations=10_000, seconds=2.5)
+    assert found.n_draws == 2
+    assert found.p_value in (1 / 3, 2 / 3, 1.0)
     assert found.detectable is None
-    found = permutation_test(tally, [examined(tally)], n_permutations=10_000, seconds=0.0)
-    assert (found.n_draws, found.p_value) == (0, None)
-    assert "longer than the 0 s" in found.reason
+    for seconds in (0.5, 0.0):
+        found = permutation_test(tally, [examined(tally)], n_permutations=10_000, seconds=seconds)
+        assert (found.n_draws, found.p_value) == (0, None)
+        assert f"no permutation was searched within {seconds:g} s" in found.reason
 
 
 def test_detectable_is_what_must_be_exceeded():
@@ -291,6 +292,29 @@ def test_draws_are_decided_by_proof_where_the_maximum_is_known():
     assert not found.of_maximum
     assert found.p_value == expected.p_value  # 0.9 of both sides
     assert prover.asked == 1
+
+
+class Forgetful(Prover):
+    """Finds the worst of the rows as they are, and a tenth of it in draws."""
+
+    def worst(self, residuals):
+        found = self._listed.worst(residuals)
+        return found._replace(values=found.values * 0.1)
+
+    def search(self, residual, *, seconds=np.inf):
+        return self._listed.worst(residual[None])
+
+
+def test_what_is_no_more_than_chance_is_not_above_what_is_detectable():
+    """Proofs show that draws reach the maximum, where the search finds a tenth of it."""
+    y, p, attributes, _ = data(seed=8)
+    tally = tally_of(y, p, attributes)
+    exact = examined(tally)
+    found = permutation_test(tally, [exact._replace(bound=Forgetful(exact.bound))],
+                             n_permutations=99)  # fmt: skip
+    assert found.of_maximum
+    assert found.p_value > 0.05
+    assert found.searched <= found.detectable
 
 
 def test_a_planted_group_is_no_chance():

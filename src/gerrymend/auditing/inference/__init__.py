@@ -3,7 +3,8 @@
 from gerrymend.auditing.inference.discovery import Discovery
 from gerrymend.auditing.inference.held_out import HeldOut
 from gerrymend.auditing.inference.intervals import GroupEstimate, Interval
-from gerrymend.auditing.inference.permutation import PermutationTest, permutation_test
+from gerrymend.auditing.inference.permutation import permutation_test
+from gerrymend.auditing.inference.permutation_result import PermutationTest
 from gerrymend.auditing.inference.population import PopulationBound
 
 __all__ = [

@@ -5,8 +5,10 @@ published parts them into these and, together, the values that are left out. All
 partitions have sums that are known, and so has every combination of them. A sum over a set of rows
 follows if its indicator is in the span of those of the blocks: v = Σ_p c_p(block of partition p).
 
-As long as there are as many bases as `min_group_size` that share no row (`disjoint_bases`), no set
-of fewer rows follows. Where there aren't, such sets are searched for (`small_sets`).
+It is constant on the *atoms*, sets of cells that are in the same block of each partition: as long
+as each atom has `min_group_size` rows, so has every set that follows. No set of fewer rows follows
+either as long as there are as many bases that share no row (`disjoint_bases`). Where neither is so,
+such sets are searched for (`small_sets`).
 """
 
 from collections.abc import Iterator
@@ -40,9 +42,9 @@ class KnownSums:
         self.rows = rows[self.cells].astype(np.float64)
         self.min_group_size = min_group_size
         self._partitions: list[Blocks] = []
-        # Those whose sums didn't all follow from earlier ones, and atoms of the first of them.
+        # Of these, how many the bases are of, and those whose sums didn't follow from earlier ones.
+        self._n_known = 0
         self._telling: list[Blocks] = []
-        self._n_joined = 0
         self._atom: Blocks = np.zeros(len(self.cells), dtype=np.intp)
         # One more than sets of fewer rows are excluded by; see `Suspects`.
         self._bases = DisjointBases(self.rows, min_group_size + 1)
@@ -58,19 +60,34 @@ class KnownSums:
     def add(self, blocks: Blocks) -> None:
         """Publish a partition, given as the number of each cell's block."""
         mine = self._mine(blocks)
+        self._partitions.append(mine)
+        _, self._atom = _joint(self._atom, mine)
+
+    def _are_large(self, atom: Blocks) -> bool:
+        """Return whether each atom, given by cell, has so many rows that no small group follows."""
+        return bool(sums_by(atom, self.rows).min(initial=np.inf) >= self.min_group_size)
+
+    def _extend_bases(self) -> None:
+        """Extend the bases by all partitions that were published since they were needed last."""
+        for mine in self._partitions[self._n_known :]:
+            self._extend_by(mine)
+        self._n_known = len(self._partitions)
+        self._is_safe = self._is_safe or self._are_large(self._atom)
+
+    def _extend_by(self, mine: Blocks) -> None:
+        """Extend the bases by a partition, or have a single one where there are too few rows."""
         if self._looked_at is None or not np.array_equal(mine, self._looked_at[0]):
             self._looked_at = (mine, self._bases.extension(mine))
             self._is_safe = False
         extension = self._looked_at[1]
         self._looked_at = None
-        self._partitions.append(mine)
         if isinstance(extension, Extension):
             self._bases.extend(extension)
             if extension.tells_nothing:
                 return
         self._telling.append(mine)
         if not isinstance(extension, Extension):
-            # Too few rows for so many bases; one is enough to see that a partition tells nothing.
+            # One basis is enough to see that a partition tells nothing.
             self._bases = DisjointBases.of(self.rows, 1, self._telling)
 
     def told(self, blocks: Blocks) -> Members | None:
@@ -79,6 +96,9 @@ class KnownSums:
         Where that can't be worked out in the time, the cells of all small atoms are returned.
         """
         mine = self._mine(blocks)
+        if self._are_large(_joint(self._atom, mine)[1]):
+            return None
+        self._extend_bases()
         extension = self._bases.extension(mine)
         found = self._small(mine, extension)
         if found is None:
@@ -102,9 +122,6 @@ class KnownSums:
         if isinstance(extension, Suspects) and self._are_enough:
             at = zero_or_one(extension.values, self.rows[extension.cells], self.min_group_size)
             return None if at is None else np.isin(np.arange(len(mine)), extension.cells[at])
-        for partition in self._telling[self._n_joined :]:
-            _, self._atom = _joint(self._atom, partition)
-        self._n_joined = len(self._telling)
         first, atom = _joint(self._atom, mine)
         # One cell stands for its atom, whose cells are in the same block of each partition.
         table = np.array([partition[first] for partition in (*self._telling, mine)], dtype=np.intp)

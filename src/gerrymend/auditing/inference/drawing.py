@@ -1,6 +1,6 @@
 """Divide draws into rounds: a block for each worker, and larger ones where they are quick.
 
-And have what the compiled draws of rows share.
+And have how a block is searched, and what the compiled draws of rows share.
 """
 
 import math
@@ -12,6 +12,7 @@ import numpy as np
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.interrupts import check_stopped
 from gerrymend.auditing.inference._draw_kernel import sort_by_digits
+from gerrymend.subgroups.base import BoundClass, most_of_any
 
 # A block of draws is searched at once; it grows while a round is quick, to so many numbers.
 _QUICK_SECONDS = 0.1
@@ -23,7 +24,8 @@ _MANY = 2_000
 def rounds(n_draws: int, *, workers: int, width: int, deadline: float) -> Iterator[list[range]]:
     """Yield blocks of draws, a round at a time, until all are made or it is too late.
 
-    There is one round at least, and the last draws are shared evenly.
+    There is one round at least, and the last draws are shared evenly. It is too late for a round
+    that would not end by the deadline if it took as long as the one before.
 
     Parameters
     ----------
@@ -34,7 +36,7 @@ def rounds(n_draws: int, *, workers: int, width: int, deadline: float) -> Iterat
     width : int
         Numbers that a draw holds in memory.
     deadline : float
-        By time.monotonic(); no round starts after it.
+        By time.monotonic().
 
     >>> [len(blocks) for blocks in rounds(5, workers=2, width=10, deadline=0.0)]
     [2]
@@ -51,10 +53,24 @@ def rounds(n_draws: int, *, workers: int, width: int, deadline: float) -> Iterat
         yield [range(first, min(first + size, stop)) for first in range(done, stop, size)]
         check_stopped()
         done = stop
-        if time.monotonic() >= deadline:
+        now = time.monotonic()
+        if now + (now - start) >= deadline:
             return
-        if time.monotonic() - start < _QUICK_SECONDS:
+        if now - start < _QUICK_SECONDS:
             size = max(1, min(2 * size, _MOST_NUMBERS // width))
+
+
+def largest_values(bound: BoundClass, residuals: Array, deadline: float) -> Array:
+    """Return the largest |value| that a search finds in each draw.
+
+    A search that the deadline cuts short has found no more than a part of that. The draw then has
+    the largest |value| of any set of its rows, which is never less: a quantile of the draws, or a
+    p-value, can only become more careful by it.
+    """
+    if len(residuals) > 1:  # a block of several is made only where draws are quick
+        return np.abs(bound.worst(residuals).values)
+    found = bound.search(residuals[0], seconds=max(0.0, deadline - time.monotonic()))
+    return most_of_any(residuals) if time.monotonic() >= deadline else np.abs(found.values)
 
 
 def word(rng: np.random.Generator) -> np.uint64:

@@ -25,8 +25,10 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.workers import Common, Workers
-from gerrymend.auditing.inference.drawing import rounds
+from gerrymend.auditing.inference.drawing import largest_values, rounds
+from gerrymend.auditing.inference.permutation_result import PermutationTest
 from gerrymend.auditing.inference.shuffles import Shuffle, obstacle, shuffle_of
+from gerrymend.auditing.inference.standing_out import NamedGroups
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
 from gerrymend.notions import OVERALL
@@ -40,47 +42,6 @@ _OWN_REFERENCE = (
 )
 
 
-@dataclass(frozen=True)
-class PermutationTest:
-    """The unfairness that was found, beside what chance alone would make.
-
-    Attributes
-    ----------
-    p_value : float or None
-        Of "outcomes have nothing to do with the protected attributes": no subgroup differs.
-    n_draws : int
-        Permutations that were made; fewer than asked for where time was up.
-    detectable : float or None
-        Unfairness must be above this for a p-value of at most 5 %; None below 19 draws, which
-        can't give one.
-    searched : float or None
-        What the same search finds in the rows as they are. It is this that `detectable` is to be
-        compared with: the audit itself looks harder than a search that is repeated so often.
-    of_maximum : bool
-        Whether it is a test of the class's exact maximum, or of what the search finds. Both are
-        valid.
-    reason : str
-        Why there is no p-value.
-
-    Examples
-    --------
-    All blue rows are decided 1 and all green ones 0: of the 199 ways to deal them none is as bad.
-
-    >>> from gerrymend import audit
-    >>> report = audit([0] * 40, [1] * 20 + [0] * 20, subgroups="marginals", n_permutations=199,
-    ...                sensitive_features={"race": ["blue"] * 20 + ["green"] * 20})
-    >>> report.permutation_test.p_value, report.unfairness, report.detectable
-    (0.005, 0.25, 0.075)
-    """
-
-    p_value: float | None
-    n_draws: int
-    detectable: float | None
-    of_maximum: bool = False
-    reason: str = ""
-    searched: float | None = None
-
-
 def permutation_test(
     tally: Tally,
     examined: Sequence[Examined],
@@ -90,6 +51,7 @@ def permutation_test(
     random_state: int = 0,
     n_jobs: int | None = None,
     on_draw: Callable[[int, int], None] | None = None,
+    named: Sequence[NamedGroups] = (),
 ) -> PermutationTest:
     """Repeat the search on permuted outcomes.
 
@@ -104,23 +66,24 @@ def permutation_test(
     n_permutations : int
         Draws to make.
     seconds : float, default=inf
-        After so many it ends with the draws that were made by then, one a worker at least; without
-        any where the search of the rows as they are takes longer.
+        After so many it ends with the draws that were made by then, of which one that was cut short
+        counts as the worst that it can be; without any where the first takes longer.
     random_state : int, default=0
         Seed of the draws.
     n_jobs : int, optional
         Workers, as in audit().
     on_draw : callable, optional
         Called as on_draw(done, of) while draws are made.
+    named : sequence of NamedGroups
+        Groups whose largest deviation is worked out in each draw, too, one a notion.
     """
-    own = any(part.seen.notion.reference != OVERALL for part in examined)
-    if reason := _OWN_REFERENCE if own else obstacle(tally):
+    if reason := why_no_test(tally, examined):
         return PermutationTest(None, 0, None, reason=reason)
     deadline = time.monotonic() + seconds
-    families = _families(examined, random_state, deadline)
+    families = _families(examined, named, random_state, deadline)
+    late = f"no permutation was searched within {seconds:g} s; give it more time (budget, --budget)"
     if time.monotonic() >= deadline:
         # A search that was cut short is no T to compare with, and a draw would take as long.
-        late = f"one search takes longer than the {seconds:g} s for all (budget, --budget)"
         return PermutationTest(None, 0, None, reason=late)
     width = families[0].width
     done = 0
@@ -131,11 +94,13 @@ def permutation_test(
             left = max(0.0, deadline - time.monotonic())
             patience = number * left / (n_permutations - done) / len(families)
             tasks = [
-                (family.searches, draws, patience, family.asks)
+                (family.searches, draws, left / len(families), patience, family.asks)
                 for family in families
                 for draws in blocks
             ]
             searched = list(workers(_search, tasks))
+            if done == 0 and time.monotonic() >= deadline:
+                return PermutationTest(None, 0, None, reason=late)
             for i, family in enumerate(families):
                 family.add(searched[i * len(blocks) : (i + 1) * len(blocks)])
             done = blocks[-1].stop
@@ -144,7 +109,15 @@ def permutation_test(
     return _summary(families, done)
 
 
-def _families(examined: Sequence[Examined], seed: int, deadline: float) -> list["_Family"]:
+def why_no_test(tally: Tally, examined: Sequence[Examined]) -> str:
+    """Say why outcomes can't be permuted; return an empty string where they can."""
+    own = any(part.seen.notion.reference != OVERALL for part in examined)
+    return _OWN_REFERENCE if own else obstacle(tally)
+
+
+def _families(
+    examined: Sequence[Examined], named: Sequence[NamedGroups], seed: int, deadline: float
+) -> list["_Family"]:
     """Group the notions that can be tested by one maximum.
 
     Over rows of one label outcomes are dealt within the label, and two labels independently of each
@@ -152,29 +125,36 @@ def _families(examined: Sequence[Examined], seed: int, deadline: float) -> list[
     of another family, and so is each mean of numbers, whose rows are its own. Several families are
     several tests (Bonferroni).
     """
-    families: dict[tuple[int, bool], list[Examined]] = {}
-    for part in examined:
+    families: dict[tuple[int, bool], list[int]] = {}
+    for i, part in enumerate(examined):
         key = id(part.seen.tally), all(part.seen.notion.event)
-        families.setdefault(key, []).append(part)
-    return [_Family(parts[0].seen.tally, parts, seed, deadline) for parts in families.values()]
+        families.setdefault(key, []).append(i)
+    return [_Family(which, examined, named, seed, deadline) for which in families.values()]
 
 
 def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
     """Return the p-value over families, and the line that an unfairness has to be above."""
     # Bonferroni over families.
     smallest = min((1 + family.at_least) / (1 + n_draws) for family in families)
+    p_value = min(1.0, len(families) * smallest)
+    searched = max(family.observed for family in families)
     # p ≤ LEVEL takes at most rank − 1 draws at or above: to be above the draw of this rank.
     # The last factor keeps a product that is whole from being rounded below it.
     rank = math.floor(LEVEL / len(families) * (1 + n_draws) * (1 + 1e-12))
     detectable = None
     if rank >= 1:
         detectable = max(float(np.sort(family.values)[-rank]) for family in families)
+        # Proofs may have shown of draws that they reach the maximum where the search finds less.
+        if p_value > LEVEL:
+            detectable = max(detectable, searched)
     return PermutationTest(
-        p_value=min(1.0, len(families) * smallest),
+        p_value=p_value,
         n_draws=n_draws,
         detectable=detectable,
         of_maximum=all(family.decides for family in families),
-        searched=max(family.observed for family in families),
+        searched=searched,
+        maxima={i: np.array(family.maxima) for family in families for i in family.notions},
+        n_families=len(families),
     )
 
 
@@ -183,20 +163,34 @@ class _Family:
 
     Attributes
     ----------
+    notions : sequence of int
+        Which notions these are, by their numbers.
     width : int
         Numbers that a draw holds, over all notions.
     values : list of float
         What the search found in each draw.
+    maxima : list of float
+        How many deviations the group that stands out most is off, in each draw.
     observed : float
         What the same search finds in the rows as they are.
     decides : bool
         Whether each draw so far is known to reach the exact maximum or not.
     """
 
-    def __init__(self, tally: Tally, parts: Sequence[Examined], seed: int, deadline: float) -> None:
-        n = tally.total_weight
+    def __init__(
+        self,
+        notions: Sequence[int],
+        examined: Sequence[Examined],
+        named: Sequence[NamedGroups],
+        seed: int,
+        deadline: float,
+    ) -> None:
+        parts = [examined[i] for i in notions]
+        n = parts[0].seen.tally.total_weight
+        self.notions = notions
         self.width = sum(len(part.seen.residual) for part in parts)
         self.values: list[float] = []
+        self.maxima: list[float] = []
         # The maximum that is known to be one, and the draws that reach it.
         maximum = max(part.bracket.upper_bound for part in parts) / n
         known = max(abs(float(part.bracket.found.values[0])) for part in parts) / n
@@ -205,7 +199,8 @@ class _Family:
         self.decides = exact or maximum <= known + ROUNDING
         self._exact = exact
         self._reached = 0
-        searches = _Searches.of(tally, parts, seed, maximum)
+        groups = [named[i] for i in notions if named]
+        searches = _Searches.of(parts[0].seen.tally, parts, seed, maximum, groups)
         self.observed = searches.observed([part.seen.residual for part in parts], deadline)
         self.searches = Common(searches)
 
@@ -218,6 +213,7 @@ class _Family:
         """Add the results of some more draws."""
         for block in blocks:
             self.values += block.values
+            self.maxima += block.maxima
             self._reached += block.reached
             self.decides &= block.decided
 
@@ -230,15 +226,21 @@ class _Family:
 
 
 class _Searched(NamedTuple):
-    """The result of a block of draws: values, how many reach the maximum, if that was decided."""
+    """The result of a block of draws: values, how many reach the maximum, if that was decided.
+
+    `maxima` has by how many deviations the group that stands out most is off, in each draw.
+    """
 
     values: list[float]
+    maxima: list[float]
     reached: int
     decided: bool
 
 
-def _search(searches: Common["_Searches"], draws: range, patience: float, prove: bool) -> _Searched:
-    return searches.value.search(draws, patience, prove)
+def _search(
+    searches: Common["_Searches"], draws: range, seconds: float, patience: float, prove: bool
+) -> _Searched:
+    return searches.value.search(draws, seconds, patience, prove)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,19 +248,27 @@ class _Searches:
     """The state that a worker needs to search draws, and no more.
 
     `events` has the notions that share an event, by number, and `shuffles` deals the outcomes of
-    each; `maximum` is the exact one, if it is known.
+    each; `named` are the groups that may stand out; `maximum` is the exact one, if it is known.
     """
 
     seen: list[NotionTally]
     bounds: list[BoundClass]
     events: list[list[int]]
     shuffles: list[Shuffle]
+    named: list[NamedGroups]
     seed: int
     n: float
     maximum: float
 
     @classmethod
-    def of(cls, tally: Tally, parts: Sequence[Examined], seed: int, maximum: float) -> "_Searches":
+    def of(
+        cls,
+        tally: Tally,
+        parts: Sequence[Examined],
+        seed: int,
+        maximum: float,
+        named: Sequence[NamedGroups] = (),
+    ) -> "_Searches":
         """Prepare to search notions that are permuted together."""
         events = [tuple(part.seen.notion.event) for part in parts]
         together = [
@@ -277,18 +287,21 @@ class _Searches:
             bounds=[part.bound.quick for part in parts],
             events=together,
             shuffles=shuffles,
+            named=[replace(groups, rules=()) for groups in named],
             seed=seed,
             n=tally.total_weight,
             maximum=maximum,
         )
 
-    def search(self, draws: range, patience: float, prove: bool) -> _Searched:
+    def search(self, draws: range, seconds: float, patience: float, prove: bool) -> _Searched:
         """Search some draws, and prove of each whether it reaches the maximum.
 
         Parameters
         ----------
         draws : range
             Their numbers, which are a part of their seeds.
+        seconds : float
+            Time for the search of one draw; proofs come after it.
         patience : float
             Seconds that the proof of one draw may take; the first that takes longer ends the block
             as undecided.
@@ -296,7 +309,8 @@ class _Searches:
             Whether proofs are asked for at all.
         """
         residuals = self._residuals(draws)
-        values = self.largest(residuals)
+        values = self.largest(residuals, time.monotonic() + seconds)
+        maxima = self._maxima(residuals)
         reached = 0
         # The search gives a lower bound of each draw; only those below the maximum need a proof.
         for i, value in enumerate(values) if prove else ():
@@ -305,9 +319,9 @@ class _Searches:
                 continue
             reaches = self._reaches([residual[i] for residual in residuals], patience)
             if reaches is None:
-                return _Searched(values.tolist(), reached, decided=False)
+                return _Searched(values.tolist(), maxima, reached, decided=False)
             reached += reaches
-        return _Searched(values.tolist(), reached, decided=True)
+        return _Searched(values.tolist(), maxima, reached, decided=True)
 
     def _residuals(self, draws: range) -> list[Array]:
         """Return W of each notion, one draw a row."""
@@ -330,14 +344,19 @@ class _Searches:
         ]
         return max(abs(float(one.values[0])) for one in found) / self.n
 
-    def largest(self, residuals: Sequence[Array]) -> NDArray[np.float64]:
+    def largest(self, residuals: Sequence[Array], deadline: float) -> NDArray[np.float64]:
         """Return the largest unfairness that the search finds over notions, for each draw."""
         found = [
-            np.abs(bound.worst(residual).values)
+            largest_values(bound, residual, deadline)
             for bound, residual in zip(self.bounds, residuals, strict=True)
         ]
         largest: Array = np.max(found, axis=0) / self.n
         return largest
+
+    def _maxima(self, residuals: Sequence[Array]) -> list[float]:
+        """Return how many deviations the group that stands out most is off, for each draw."""
+        largest = [groups.largest(residuals[i]) for i, groups in enumerate(self.named)]
+        return np.max(largest, axis=0).tolist() if largest else []
 
     def _reaches(self, residuals: Sequence[Array], patience: float) -> bool | None:
         """Return whether a subgroup of a draw is as bad as the exact maximum; None if undecided."""

@@ -30,7 +30,7 @@ import numpy as np
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.workers import Common, Workers
-from gerrymend.auditing.inference.drawing import rounds
+from gerrymend.auditing.inference.drawing import largest_values, rounds
 from gerrymend.auditing.inference.planning import quantile, rank, rows_for_power, rows_to_tell
 from gerrymend.auditing.inference.resampling import Resampler, no_resamples
 from gerrymend.auditing.subgroup import ROUNDING
@@ -164,7 +164,8 @@ def population_bound(
     n_resamples : int, default=400
         At least `fewest_resamples(confidence)`.
     seconds : float, default=inf
-        After so many it ends with the resamples that were made by then.
+        After so many it ends with the resamples that were made by then, of which one that was cut
+        short counts as the farthest that it can be.
     random_state, n_jobs, on_draw
         As in audit().
     """
@@ -254,15 +255,16 @@ def _distances(
     distances: list[float] = []
     with Workers(n_jobs) as workers:
         for blocks in rounds(n_resamples, workers=workers.number, width=width, deadline=deadline):
-            for some in workers(_search, [(sent, draws) for draws in blocks]):
+            left = max(0.0, deadline - time.monotonic())
+            for some in workers(_search, [(sent, draws, left) for draws in blocks]):
                 distances += some
             if on_draw is not None:
                 on_draw(len(distances), n_resamples)
     return distances
 
 
-def _search(searches: Common["_Searches"], draws: range) -> list[float]:
-    return searches.value.distances(draws)
+def _search(searches: Common["_Searches"], draws: range, seconds: float) -> list[float]:
+    return searches.value.distances(draws, seconds)
 
 
 def _proven(searches: "_Searches", distances: list[float], place: int, deadline: float) -> bool:
@@ -325,11 +327,12 @@ class _Searches:
         """Return whether the search of each notion finds the maximum itself."""
         return all(bound.exact for bound in self.bounds)
 
-    def distances(self, draws: range) -> list[float]:
+    def distances(self, draws: range, seconds: float) -> list[float]:
         """Return the largest distance in each resample, over notions."""
+        deadline = time.monotonic() + seconds
         stacked = zip(*(self._differences(draw) for draw in draws), strict=True)
         found = [
-            np.abs(bound.worst(np.array(differences)).values)
+            largest_values(bound, np.array(differences), deadline)
             for bound, differences in zip(self.bounds, stacked, strict=True)
         ]
         largest: list[float] = (np.max(found, axis=0) / self.n).tolist()

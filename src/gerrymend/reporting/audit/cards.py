@@ -11,12 +11,14 @@ from gerrymend.reporting.audit.chance import (
     other_rows_sentence,
 )
 from gerrymend.reporting.audit.direction import (
+    STANDS_OUT,
     described,
     headline,
     is_rest,
     is_the_same,
     leads,
 )
+from gerrymend.reporting.audit.further import further_facts
 from gerrymend.reporting.audit.said import (
     beside_words,
     core_words,
@@ -24,6 +26,7 @@ from gerrymend.reporting.audit.said import (
     is_said,
     stands_for,
 )
+from gerrymend.reporting.audit.standing_out import likelihood_words
 from gerrymend.reporting.audit.subgroup_facts import subgroup_facts
 from gerrymend.reporting.wording import capitalised
 
@@ -91,6 +94,9 @@ def _facts(standing: str, subgroup: Mapping[str, Any], report: Report) -> Facts:
         if interval := interval_words(report):
             facts.append(("95 % interval", f"{in_words(subgroup['notion'])} {interval}"))
         facts.append(("Chance", chance_sentence(report)))
+    facts += further_facts(standing, subgroup, report)
+    if standing == STANDS_OUT:
+        facts.append(("Chance", f"for its size {likelihood_words(report)}"))
     same = is_said(subgroup, report) and is_the_same(report)
     if (leads(report)[0] if same else subgroup) == report["worst"]:
         facts += [

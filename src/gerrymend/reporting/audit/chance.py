@@ -8,6 +8,8 @@ import numpy as np
 from gerrymend._numeric.rate_intervals import rate_interval
 from gerrymend.notions import NOTION_NAMES, rate_and_class
 from gerrymend.reporting.audit.direction import headline, in_unit, of_numbers
+from gerrymend.reporting.audit.said import whose_words
+from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.wording import (
     at_least,
@@ -68,11 +70,25 @@ def chance_sentence(report: Report) -> str:
         return f"Chance alone makes as much {often} {told}{more}."
     if _is_least(report):
         return f"It could be chance: {draws} permutations are too few to tell {told}."
+    largest = "The largest unfairness" if stands_out(report) else "So large an unfairness"
     return (
-        f"So large an unfairness could well be chance: where nothing differs, so many rows show "
-        f"as much in about {percent(value)} of samples {told}. That test weighs groups by their "
-        "size: a small one that is hit hard may be real all the same."
+        f"{largest} could well be chance: where nothing differs, so many rows show as much in "
+        f"about {percent(value)} of samples {told}.{_of_small_groups(report)}"
     )
+
+
+def _of_small_groups(report: Report) -> str:
+    """Say what a test of the largest unfairness leaves open, or that nothing else stands out."""
+    tested = report.get("sharpest")
+    if tested is None:
+        return (
+            " That test weighs groups by their size: a small one that is hit hard may be real all "
+            "the same."
+        )
+    if stands_out(report):
+        return ""
+    looked_at = f"{count(tested['n_groups'])} groups that can be named"
+    return f" Nor does one of {looked_at} stand out for its size ({p_equals(tested['p_value'])})."
 
 
 def _as_unfair(report: Report) -> str:
@@ -127,6 +143,7 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
         "The p-value tests “no subgroup differs at all”, not “none exceeds what is allowed”; the "
         "verdict is about these rows."
     )
+    tested += "".join(f" {one}" for one in filter(None, [named_groups_sentence(report)]))
     line = report["detectable"]
     if line is not None and unfairness(line) == "0":
         nothing = f"In 19 of 20 shuffles ({draws} in all) the search found no difference at all"
@@ -203,25 +220,33 @@ def other_rows_sentence(report: Report) -> str:
     held_out = report["held_out"]
     population = report["population"]
     if held_out is not None:
-        return held_out_sentence(held_out, report["gamma"])
+        return held_out_sentence(report)
     if population is not None and population["distance"] is not None:
         middle = abs(report["worst"]["unfairness"])
         distance = population["distance"]
         low = in_unit(at_least(max(0.0, middle - distance)), report)
         high = in_unit(bound(middle + distance), report)
         return (
-            f"Unfairness between {low} and {high} for all from whom the rows were drawn, with "
+            f"Unfairness{_whose(report)} between {low} and {high} for all from whom the rows were "
+            "drawn, with "
             f"{'about ' if population['approximate'] else ''}{percent(population['confidence'])} "
             "confidence."
         )
+    tell = "rows that are held out of the search tell (test_size=, --test-size)"
     if population is not None:  # it was asked for, and there is none
-        tell = f"{capitalised(population['reason'])}; rows that are held out of the search tell"
+        tell = f"{population['reason']}; {tell}"
     else:
-        tell = "An audit with confidence=0.95 tells, and so do rows that are held out of the search"
+        tell += ", and so does an audit with a confidence (confidence=, --confidence)"
     return (
         "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
-        f"elsewhere. {tell} (test_size, --test-size)."
+        f"elsewhere. {capitalised(tell)}."
     )
+
+
+def _whose(report: Report) -> str:
+    """Return of whom other rows tell, where that is not the group that leads."""
+    who = whose_words(report)
+    return "" if who == "the group" else f" of {who}"
 
 
 def held_out_rows(held_out: Mapping[str, Any]) -> str:
@@ -232,12 +257,14 @@ def held_out_rows(held_out: Mapping[str, Any]) -> str:
     return f"{rows} rows that were not searched"
 
 
-def held_out_sentence(held_out: Mapping[str, Any], gamma: float) -> str:
+def held_out_sentence(report: Report) -> str:
     """Say how the worst subgroup fares on rows that were not searched.
 
     Where it was searched on the same rows they confirm nothing, and that is said. Unfairness has
     its sign there, as the group may differ the other way than where it was found.
     """
+    held_out = report["held_out"]
+    gamma = report["gamma"]
     where = f"On {'the ' if held_out['same_rows'] else ''}{held_out_rows(held_out)}"
     there = held_out["subgroup"]
     if there is None:
@@ -247,6 +274,7 @@ def held_out_sentence(held_out: Mapping[str, Any], gamma: float) -> str:
             f"{where} nothing can be confirmed: what was found worst there looks worse than it is. "
             "Other rows tell (holdout, test_size; --holdout, --test-size)."
         )
+    where += f", {whose_words(report)}" if _whose(report) else ""
     unit = f" {there.get('unit') or ''}".rstrip()
     of_it = f"{signed_unfairness(there['unfairness'], gamma)}{unit}"
     treated = f"{rate_sentence(there)}, unfairness {of_it}"

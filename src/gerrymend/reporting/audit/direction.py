@@ -23,8 +23,10 @@ _SENTENCE = {
     "better": "The most favoured subgroup",
     None: "The subgroup that differs most",
 }
+# What the group is called that stands out most from chance for its size.
+STANDS_OUT = "Stands out"
 # A group in a sentence leads if it has this part of the worst's unfairness, or more.
-_MOST = 0.8
+MOST = 0.8
 
 
 def leads(report: Report) -> list[Subgroup]:
@@ -67,7 +69,7 @@ def sentence_leads(own: float, worst: float, gamma: float) -> bool:
     >>> sentence_leads(0.016, 0.018, 0.01), sentence_leads(0.009, 0.011, 0.01)
     (True, False)
     """
-    has_most = abs(own) >= _MOST * abs(worst)
+    has_most = abs(own) >= MOST * abs(worst)
     return has_most and (abs(own) > gamma) == (abs(worst) > gamma)
 
 
@@ -110,10 +112,22 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
         shown[0:1] = [(shown[0][0], said["subgroup"]), (of_all(report), first[0])]
     elif said is not None:  # beside the one that it stands for, before the other side
         shown[1:1] = [("In plain words", said["subgroup"])]
+    sharp = (report.get("sharpest") or {}).get("subgroup")
+    if sharp is not None and sharp["subgroup"] not in (one["subgroup"] for _, one in shown):
+        shown.append((STANDS_OUT, sharp))
     shown += [(_ANOTHER[one["treated"]], one) for one in others]
     # All others are not alike: those who are most favoured are some of them.
     named = [("Everyone else" if is_rest(one, report) else name, one) for name, one in shown]
     return [(name, one) for name, one in named if name != "Everyone else" or tells_rest(report)]
+
+
+def is_further(standing: str) -> bool:
+    """Return whether a subgroup is told beside those that lead, by its standing.
+
+    >>> is_further("Also worse off"), is_further("Treated worst")
+    (True, False)
+    """
+    return standing in _ANOTHER.values()
 
 
 def tells_rest(report: Report) -> bool:

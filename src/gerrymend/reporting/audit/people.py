@@ -6,6 +6,7 @@ from typing import Any
 from gerrymend.reporting.audit.chance import is_chance
 from gerrymend.reporting.audit.direction import headline, subject
 from gerrymend.reporting.audit.said import core_words
+from gerrymend.reporting.audit.standing_out import leads_too, likelihood_words, sharpest
 from gerrymend.reporting.audit.subgroup_facts import excess
 from gerrymend.reporting.audit.subgroup_words import rate_of_all, rate_sentence, short_name
 from gerrymend.reporting.wording import count, percent
@@ -40,7 +41,24 @@ def people_figures(report: Mapping[str, Any], rows: str = "rows") -> list[tuple[
                 f"{rate_of_all(subgroup)}",
             )
         )
-    return [*figures, *_core_figure(subgroup, report)]
+    figures += _core_figure(subgroup, report)
+    sharp = [] if leads_too(report) else _sharp_figure(report, rows)
+    # Who is no chance comes before who may be.
+    return [*sharp, *figures] if is_chance(report) else [*figures, *sharp]
+
+
+def _sharp_figure(report: Mapping[str, Any], rows: str) -> list[tuple[str, str]]:
+    """Return how many are in the group that stands out from chance, and what it has."""
+    one = sharpest(report)
+    if one is None:
+        return []
+    return [
+        (
+            f"{count(one['size'])} of {count(report['n_rows'])}",
+            f"people ({rows}) are in {one['subgroup']}, which stands out for its size: "
+            f"{rate_sentence(one)}; {likelihood_words(report)}",
+        )
+    ]
 
 
 def _core_figure(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> list[tuple[str, str]]:

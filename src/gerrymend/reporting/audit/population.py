@@ -53,10 +53,20 @@ def _confidence(population: Mapping[str, Any]) -> str:
 def _needed(report: Report, population: Mapping[str, Any]) -> str:
     """Say how many rows would tell, where some number of them would."""
     if population["rows_needed"] is not None:
-        return f"At least about {count(population['rows_needed'])} rows like these would tell."
+        return f"At least about {_about(population['rows_needed'])} rows like these would tell."
     if report["verdict"] == "undecided":
         return "More rows alone would not tell: it is not decided on these either."
     return "More rows like these may never tell, as what was found is exactly what is allowed."
+
+
+def _about(number: int) -> str:
+    """Return a number rounded up to two digits: an estimate has no more.
+
+    >>> _about(6_341), _about(12_000), _about(7)
+    ('6,400', '12,000', '7')
+    """
+    unit = 10 ** max(0, len(str(number)) - 2)
+    return count(-(-number // unit) * unit)
 
 
 def population_means(report: Report) -> list[str]:

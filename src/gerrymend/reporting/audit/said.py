@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.direction import in_unit, leads, says_most
+from gerrymend.reporting.audit.direction import in_unit, leads, says_most, stands_alone
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.wording import bound, capitalised, count, event_noun, percent, unfairness
 
@@ -26,7 +26,8 @@ def said_sentences(report: Report) -> list[str]:
     if said is None or says_most(report):
         return []
     one = said["subgroup"]
-    most = "the most" if said["exact"] else "the most that was found"
+    nearly = "" if said["simpler_than"] is None else "nearly "
+    most = f"{nearly}the most{'' if said['exact'] else ' that was found'}"
     cut = ", numbers cut in few places," if _is_cut(said) else ","
     sentence = (
         f"Of the groups with {_FEW}{cut} {one['subgroup']} has {most}, "
@@ -63,8 +64,10 @@ def is_said(subgroup: Mapping[str, Any], report: Report) -> bool:
 
 
 def among_words(report: Report) -> str:
-    """Say among which groups the one in a sentence is the worst."""
+    """Say among which groups the one in a sentence is the worst, or that it is put simply."""
     said = report["in_a_sentence"]
+    if said["simpler_than"] is not None:
+        return ", put simply,"
     may = " that may be described," if report["withheld"] else ""
     found = "" if said["exact"] else " found"
     cut = " (numbers cut in few places)" if _is_cut(said) else ""
@@ -75,6 +78,16 @@ def stands_for(report: Report) -> str:
     """Return the one that a group in a sentence stands for."""
     worst = _WORST[leads(report)[0]["treated"]]
     return f"{worst} {_CLASSES.get(report['class']['name'], 'that was searched')}"
+
+
+def whose_words(report: Report) -> str:
+    """Return of whom rows that were not searched, and a bootstrap, tell: the largest unfairness.
+
+    That is the worst as the class has it; a sentence that leads for it was not measured there.
+    """
+    if report["worst"] != leads(report)[0]:
+        return "the most favoured group"
+    return stands_for(report) if stands_alone(report) else "the group"
 
 
 def _is_cut(said: Mapping[str, Any]) -> bool:
@@ -104,10 +117,15 @@ def exactness_words(report: Report) -> str:
     # At which numbers bins are cut is left to the JSON.
     class_words, bins, _ = said["covers"].partition(" bins")
     covers = f"{class_words}{bins}"
+    simpler = ""
+    if said["simpler_than"] is not None:
+        values = (said["subgroup"]["unfairness"], said["simpler_than"])
+        own, worst = (in_unit(unfairness(value), report) for value in values)
+        simpler = f"a simpler one that has {own}, where the worst has {worst}, "
     if said["exact"]:
-        return f"exact over {covers}"
+        return f"{simpler}exact over {covers}"
     limit = in_unit(bound(said["upper_bound"]), report)
     return (
-        f"a lower bound over {covers}: none is above {limit}; one "
+        f"{simpler}a lower bound over {covers}: none is above {limit}; one "
         "that has more is too small to describe or would tell of such a group, or the time was up"
     )

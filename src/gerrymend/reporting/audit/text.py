@@ -11,6 +11,7 @@ from gerrymend.reporting.audit.chance import (
     permutation_sentences,
 )
 from gerrymend.reporting.audit.direction import (
+    STANDS_OUT,
     described,
     direction_sentences,
     headline,
@@ -20,6 +21,7 @@ from gerrymend.reporting.audit.direction import (
     labelled,
     of_numbers,
 )
+from gerrymend.reporting.audit.further import further_facts
 from gerrymend.reporting.audit.next_steps import decide_sentence
 from gerrymend.reporting.audit.population import discovery_sentence, population_means
 from gerrymend.reporting.audit.said import (
@@ -29,6 +31,7 @@ from gerrymend.reporting.audit.said import (
     is_said,
     stands_for,
 )
+from gerrymend.reporting.audit.standing_out import likelihood_words
 from gerrymend.reporting.audit.subgroup_words import rule_words, summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.text import (
@@ -122,6 +125,9 @@ def _subgroups(report: Report) -> Facts:
         facts.append(("", summary_words(subgroup, report)))
         if core := core_words(subgroup, report):
             facts.append(("", core))
+        facts += [("", told) for _, told in further_facts(standing, subgroup, report)]
+        if standing == STANDS_OUT:
+            facts.append(("", f"for its size {likelihood_words(report)}"))
         if subgroup == headline(report) and (interval := interval_words(report)):
             facts.append(("", f"95 % interval of its rate: {interval}"))
         if is_said(subgroup, report) and not is_the_same(report):
@@ -148,7 +154,7 @@ def _certainty(report: Report) -> Facts:
     if report["p_value"] is not None or report["no_p_value"]:
         facts.append(("Chance", " ".join(permutation_sentences(report, example=False))))
     if report["held_out"] is not None:
-        facts.append(("Other rows", held_out_sentence(report["held_out"], report["gamma"])))
+        facts.append(("Other rows", held_out_sentence(report)))
     facts += [("Other people", sentence) for sentence in population_means(report)]
     if (flags := discovery_sentence(report)) is not None:
         facts.append(("Flagged", flags))

@@ -24,6 +24,12 @@ from gerrymend.reporting.audit.said import (
     core_sentences,
     said_sentences,
     stands_for,
+    whose_words,
+)
+from gerrymend.reporting.audit.standing_out import (
+    leads_too,
+    standing_out_sentences,
+    stands_out,
 )
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.subgroup_words import (
@@ -69,7 +75,8 @@ def look(report: Report) -> Look:
     if report["warnings"]:
         return reserved(plain, "with warnings")
     if report["verdict"] == "exceeds gamma" and is_chance(report):
-        return reserved(plain, "which could be chance")
+        though = ", though one group stands out" if stands_out(report) else ""
+        return reserved(plain, f"which could be chance{though}")
     return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
 
 
@@ -110,6 +117,13 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     # What may be chance is said to be so before anyone is named.
     chance = [chance_sentence(report)] if found else []
     first, last = (chance, []) if is_chance(report) else ([], chance)
+    sharp = standing_out_sentences(report, rows)
+    # And who is no chance all the same comes before that, unless it is who leads.
+    if leads_too(report):
+        last = [*last, *sharp]
+    elif is_chance(report) or not exceeds:
+        first = [*sharp, *first]
+    beside = [] if is_chance(report) else sharp[:1]
     lead = _leading(report, rows)
     others = _others(report, rows)
     people = population_sentences(report)
@@ -118,11 +132,11 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
         return [shown, *first, *lead, *others, *_not_searched(report), *last, *people]
     # It exceeds gamma, and none that may be described does.
     if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
-        return [_too_small(report), *first, *lead, *others, *last, *people]
+        return [_too_small(report), *first, *lead, *others, *last, *people, *beside]
     sure = [_exceeding(report), *last]
     # All that is known of a sentence that leads is said before the formula that it stands for.
     told = [*sure, *others] if stands_alone(report) else [*others, *sure]
-    return [*first, *lead, *told, *people, *_confirmation(report)]
+    return [*first, *lead, *told, *people, *_confirmation(report), *beside]
 
 
 def _within(report: Report, rows: str) -> str:
@@ -186,7 +200,7 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
     sentences = []
     for one, place in zip(leads(report), ("first", "second"), strict=False):
         lead = one
-        who = f"{subject(one)}{which} is {_named(one, place)}"
+        who = f"{subject(one)}{which} is {_named(one)}"
         if is_rest(one, report):
             if not tells_rest(report):
                 continue
@@ -202,11 +216,18 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
     return sentences
 
 
-def _named(one: Mapping[str, Any], place: str) -> str:
+def lead_sentence(report: Report) -> str:
+    """Say who leads; there is such a subgroup."""
+    return _lead_sentences(report, "rows")[0]
+
+
+def _named(one: Mapping[str, Any]) -> str:
     """Return who is in a subgroup, by composition if it is a formula, or where that is told."""
     if is_formula(one) and who_is_in(one):
         return f"a group with {who_is_in(one)}"
-    return f"the {place} one below" if is_formula(one) or is_long(one) else str(one["subgroup"])
+    if is_formula(one):
+        return "one that takes a formula, below"
+    return "one that takes many words, below" if is_long(one) else str(one["subgroup"])
 
 
 def _worst_of_all(report: Report) -> list[str]:
@@ -216,7 +237,7 @@ def _worst_of_all(report: Report) -> list[str]:
     first = leads(report)[0]
     part = percent(report["in_a_sentence"]["subgroup"]["unfairness"] / first["unfairness"])
     return [
-        f"For experts: {stands_for(report)} is {_named(first, 'second')}, {count(first['size'])} "
+        f"For experts: {stands_for(report)} is {_named(first)}, {count(first['size'])} "
         f"rows: {rate_sentence(first)}; its unfairness is {_amount(first['unfairness'], report)}, "
         f"and {_not_ruled_out(report)}. The group above has {part} as much."
     ]
@@ -320,14 +341,12 @@ def _confirmation(report: Report) -> list[str]:
         verdict = "confirm that this group differs, but by no more than is allowed"
     else:
         verdict = "confirm that this group differs, not that it does by more than is allowed"
-    who = "the most favoured group"
-    if report["worst"] == leads(report)[0]:
-        who = stands_for(report) if stands_alone(report) else "the group"
     there, *ends = (
         in_unit(signed_unfairness(value, gamma), report)
         for value in (held_out["subgroup"]["unfairness"], low, high)
     )
     return [
-        f"The {held_out_rows(held_out)} {verdict}: there the unfairness of {who} is "
-        f"{there}, between {' and '.join(ends)} with {percent(held_out['level'])} confidence."
+        f"The {held_out_rows(held_out)} {verdict}: there the unfairness of "
+        f"{whose_words(report)} is {there}, between {' and '.join(ends)} with "
+        f"{percent(held_out['level'])} confidence."
     ]

@@ -34,6 +34,7 @@ from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import flag_legend, flag_of
 from gerrymend.reporting.audit.said import stands_for
+from gerrymend.reporting.audit.standing_out import sharpest
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
@@ -50,6 +51,8 @@ MOST_GROUPS = 40
 
 # Student's intervals of skewed numbers are too narrow for groups of fewer rows.
 _ENOUGH = 300
+
+_LOOKED_AT = "it counts all the groups looked at"
 
 Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
@@ -168,6 +171,9 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
     figures.append(("p-value", value, "could chance explain it? It counts the whole search"))
+    if (one := sharpest(report)) is not None:
+        value = p_value(report["sharpest"]["p_value"])
+        figures.append(("p-value of one group", value, f"{one['subgroup']}; {_LOOKED_AT}"))
     return figures
 
 

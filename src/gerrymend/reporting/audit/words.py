@@ -87,6 +87,7 @@ _KEPT_BACK = {
     "favoured": "who is treated best",
     "in_a_sentence": "the worst group with at most three conditions",
     "core": "where in the group most of it lies",
+    "sharpest": "who stands out most from chance for its size",
     "composition": "some of who is in the groups",
 }
 NO_GROUPS = "No group of one attribute has enough rows, in and out, to be described."
@@ -199,8 +200,8 @@ def fewer_sentences(report: Report) -> list[str]:
     return [
         f"{count(wanted)} subgroups were asked for, and {count(found)} "
         f"{'is' if found == 1 else 'are'} told: all others that were found are much the same as "
-        f"{them}, have less than a tenth of the largest unfairness, or would tell of few rows "
-        f"beside {them}; or the time was up."
+        f"{them}, have less than a tenth of the largest unfairness but for those who are in "
+        f"{them}, or would tell of few rows beside {them}; or the time was up."
     ]
 
 
@@ -351,8 +352,8 @@ def protected_sentences(report: Report) -> list[str]:
     used = report["protected_used"]
     if used is None:
         return [
-            "Not known: an audit sees decisions, not the model. (features=, --features tell the "
-            "report by which columns it decides.)"
+            "Not known: an audit sees decisions, not the model. Whoever runs it can name the "
+            "columns that the model decides by (features=, --features)."
         ]
     others = "Other columns can stand in for protected ones; the audit counts what comes of both."
     if not used:

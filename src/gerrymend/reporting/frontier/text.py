@@ -60,13 +60,14 @@ def reference_words(data: Mapping[str, Any]) -> list[str]:
     today = [one for one in data["references"] if one["kind"] == "today"]
     if not data["references"]:
         return []
-    words = "“Unconstrained” is the estimator fitted once, with no regard to fairness; it was"
+    words = "“Unconstrained” is the estimator fitted once, with no regard to fairness"
+    were = "it was audited on the same rows over the same subgroups. It is no point"
+    of_them = "it"
     if today:
-        words = f"{words.removesuffix('; it was')}, and “your model today” what you gave; both were"
-    words += (
-        " audited on the same rows over the same subgroups. They are no points: nothing is marked "
-        "beaten, or suggested, because of them."
-    )
+        words += ", and “your model today” what you gave"
+        were = "both were audited on the same rows over the same subgroups. They are no points"
+        of_them = "them"
+    words += f"; {were}: nothing is marked beaten, or suggested, because of {of_them}."
     flatter = "If your model was fitted to some of these rows, its figures on them flatter it."
     return [words, *(f"{beaten_sentence(data, one)} {flatter}" for one in today)]
 

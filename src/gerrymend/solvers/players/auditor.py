@@ -4,7 +4,7 @@ What is decided comes by label-cell (`rows.py`), and is reduced to sums by cell 
 that follows is over cells.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -190,15 +190,17 @@ class Auditor:
         return slice(int(min(p.min() for p in places)), int(max(p.max() for p in places)) + 1)
 
     @interruptible
-    def worst(self, votes: Array, n_votes: int | None) -> Answer:
+    def worst(
+        self, votes: Array, n_votes: int | None, find: Callable[..., Found] | None = None
+    ) -> Answer:
         """Find the worst subgroup of each model, by the search of the rounds.
 
         Votes are the weight decided 1 in each label-cell, added up over so many plays; with
-        n_votes=None they are those of a mixture.
+        n_votes=None they are those of a mixture. `find(bound, residuals)` searches otherwise.
         """
         residuals = self.residuals(votes, n_votes)
         found = [
-            one.subgroups.worst(residual)
+            one.subgroups.worst(residual) if find is None else find(one.subgroups, residual)
             for one, residual in zip(self.notions, residuals, strict=True)
         ]
         if len(found) == 1:  # the usual case, and this is run every round

@@ -42,7 +42,7 @@ _LOOK_HARDER_AFTER = 4 * _WAVE
 _FOUND_AT_ONCE = 2
 # Unfairness by which a subgroup is worse than those of the pool, to be worth another weighing.
 _WORSE = 1e-3
-# The part of the budget that a look leaves, as the Auditor's search can't be hurried.
+# The part of the budget that a look leaves: the Auditor's search has half of what is left.
 _FOR_SEARCH = 0.15
 
 

@@ -18,7 +18,7 @@ from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers.players.auditor import Auditor, NotionAuditor
 from gerrymend.solvers.pool.pool import Pool, PooledGroup
-from gerrymend.subgroups.base import BoundClass, Bracket
+from gerrymend.subgroups.base import BoundClass, Bracket, Found
 
 # Numbers that a proof may read: about a second, at 4 ns each; and one that is to find subgroups
 # rather than to prove, a tenth of that. Branch and bound finds more than as many starts.
@@ -60,7 +60,7 @@ class ThoroughLooks:
 
     def search(self, weights: Array) -> Look:
         """Search as the rounds do."""
-        answer = self._auditor.worst(self._pool.decided(weights)[None], None)
+        answer = self._auditor.worst(self._pool.decided(weights)[None], None, self._found)
         which, key = answer.key(0)
         group = PooledGroup(which, answer.found[which].members[0] > 0, key)
         return Look(group, float(answer.unfairness[0]))
@@ -88,8 +88,8 @@ class ThoroughLooks:
     def _probed(self, notion: NotionAuditor, residual: Array) -> Bracket:
         bound = notion.subgroups
         if len(residual) > _MOST_CELLS_PROVEN:
-            return _closed_in(bound.thorough(), residual, 0.0)
-        return _closed_in(bound, residual, _PROBE_WORK)
+            return self._closed_in(bound.thorough(), residual, 0.0)
+        return self._closed_in(bound, residual, _PROBE_WORK)
 
     def _audited(self, notion: NotionAuditor, residual: Array) -> Bracket:
         bound = notion.audited
@@ -97,8 +97,8 @@ class ThoroughLooks:
             seconds = _PROOF_SHARE * max(0.0, self._deadline - time.monotonic())
             return bound.prove(residual, seconds=seconds)
         if len(residual) > _MOST_CELLS_PROVEN:
-            return _closed_in(bound, residual, 0.0)
-        bracket = _closed_in(bound, residual, _AUDIT_WORK)
+            return self._closed_in(bound, residual, 0.0)
+        bracket = self._closed_in(bound, residual, _AUDIT_WORK)
         found = abs(float(bracket.found.values[0]))
         if bracket.upper_bound <= found + ROUNDING * self._auditor.total_weight:
             return bracket
@@ -111,7 +111,12 @@ class ThoroughLooks:
         total = self._auditor.total_weight
         return Look(group, abs(float(found.values[0])) / total, bracket.upper_bound / total)
 
+    def _closed_in(self, bound: BoundClass, residual: Array, work: float) -> Bracket:
+        """Search, and prove from there for so much work."""
+        return bound.close_in(residual, self._found(bound, residual[None]), work=work)
 
-def _closed_in(bound: BoundClass, residual: Array, work: float) -> Bracket:
-    """Search, and prove from there for so much work."""
-    return bound.close_in(residual, bound.worst(residual[None]), work=work)
+    def _found(self, bound: BoundClass, residuals: Array) -> Found:
+        """Search one residual, in half of the time that is left where there is a budget."""
+        if bound.exact or math.isinf(self._deadline):
+            return bound.worst(residuals)
+        return bound.search(residuals[0], seconds=max(0.0, self._deadline - time.monotonic()) / 2)

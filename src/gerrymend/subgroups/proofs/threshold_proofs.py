@@ -13,24 +13,20 @@ import itertools
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.optimize import linprog
 
-from gerrymend._numeric.projection import WeightedColumns, moments, only
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.clocks import WALL_CLOCK, Clock
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import Bracket, Found, most_of_any, value_of_all
-from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
-from gerrymend.subgroups.linear_rule import LinearRule
+from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.proofs import planar
 from gerrymend.subgroups.proofs.branch_and_bound import Solved, solve
 from gerrymend.subgroups.proofs.chains import Meeting
 from gerrymend.subgroups.proofs.offset_boxes import close_in
+from gerrymend.subgroups.proofs.separating_rule import separating_rule
 from gerrymend.subgroups.proofs.whole_points import Points, whole_numbers
 from gerrymend.subgroups.rules import Members
 
@@ -346,51 +342,3 @@ def _in_the_plane(
     value = abs(float(merged.weight[members].sum()) - half)
     bound = max(value, known) if complete else math.inf
     return Solved(value, members[index], bound) if value > known else Solved(known, None, bound)
-
-
-def separating_rule(
-    columns: Sequence[Column],
-    encoding: LinearEncoding,
-    members: Members,
-    counted: Members,
-    seconds: float = math.inf,
-) -> LinearRule | None:
-    """Find a rule with these members among the rows that count, and few, short coefficients.
-
-    The least Σ|a_k|, in units of the attributes' spread, such that every row is at least 1 from the
-    threshold, on its side: the widest margin in the largest coefficient, and few terms. None where
-    the solver of linear programs finds the sides too close to tell apart, or has no time to.
-    """
-    design, mean, scale = _in_units_of_spread(columns, encoding)
-    z = design[np.flatnonzero(counted)]
-    side = np.where(members[counted], 1.0, -1.0)[:, None]
-    d = z.shape[1]
-    stack: Any = sparse.hstack if sparse.issparse(z) else np.column_stack
-    # A product that is not a matrix product, for sparse arrays as well.
-    sides: Any = stack([z, -z, -np.ones((len(side), 1))]) * -side
-    solution = linprog(
-        c=np.r_[np.ones(2 * d), 0.0],
-        A_ub=sides,
-        b_ub=-np.ones(len(side)),
-        bounds=[(0, None)] * (2 * d) + [(None, None)],
-        options={"time_limit": seconds},
-    )
-    if solution.x is None:
-        return None
-    coefficients = (solution.x[:d] - solution.x[d : 2 * d]) / scale
-    return encoding.linear_rule(coefficients, float(solution.x[-1] + coefficients @ mean))
-
-
-def _in_units_of_spread(
-    columns: Sequence[Column], encoding: LinearEncoding
-) -> tuple[Any, Array, Array]:
-    """Return the design less a mean, by a scale, and both; sparse and not centred if wide."""
-    m = len(columns[0].values)
-    if not is_too_wide(m, len(encoding.terms)):
-        design = encoding.matrix(columns)
-        mean, scale = moments(only(WeightedColumns(design, np.ones(m))))
-        return (design - mean) / scale, mean, scale
-    thin = encoding.sparse_matrix(columns)
-    scale = np.sqrt(np.asarray(thin.multiply(thin).mean(axis=0)).ravel())
-    scale[scale == 0.0] = math.inf
-    return (thin @ sparse.diags_array(1.0 / scale)).tocsr(), np.zeros(len(scale)), scale

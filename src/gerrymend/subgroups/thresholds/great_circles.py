@@ -140,18 +140,18 @@ def ascend(
         angle = best_on_circle(u, z[axis], residual, half, rows, smallest)
         if np.isnan(angle):
             continue
-        candidate = np.empty(size)
-        length = 0.0
-        for k in range(size):
-            candidate[k] = np.cos(angle) * direction[k]
-            if k == axis:
-                candidate[k] += np.sin(angle)
-            length += candidate[k] * candidate[k]
-        length = np.sqrt(length)
+        cosine = np.cos(angle)
+        sine = np.sin(angle)
+        candidate = cosine * direction
+        candidate[axis] += sine
+        length = np.sqrt((candidate * candidate).sum())
         if length == 0.0:
             continue
-        for k in range(size):
-            candidate[k] /= length
+        # Few circles lead higher: the others are seen off without a pass over all of z.
+        moved = (cosine * u + sine * z[axis]) / length
+        if measure(moved, residual, half, rows, smallest) <= value + least_gain:
+            continue
+        candidate /= length
         moved = _along(candidate, z)
         new_value = measure(moved, residual, half, rows, smallest)
         if new_value > value + least_gain:

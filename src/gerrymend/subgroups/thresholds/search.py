@@ -37,8 +37,10 @@ _MOST = 200
 _HARDER = 8
 # Reads of a start, for each number of the design: some two dozen circles, each a sort.
 _READS_BY_A_START = 50
-# Rows of all circles between two looks at the clock: some tenths of a second.
+# Rows of all circles between two looks at the clock: some tenths of a second. To sort a row takes
+# as long as to read so many numbers, which each circle that leads higher does for every column.
 _STRETCH = 2_000_000
+_NUMBERS_OF_A_SORT = 100
 # Numbers that the logistic regression's start may read, within limits on its steps: a second or so.
 _LOGISTIC_NUMBERS = 300_000_000
 _FEWEST_STEPS = 10
@@ -127,7 +129,7 @@ class Ascent:
         direction = start / (np.linalg.norm(start) or 1.0)
         since_gain = 0
         turn = 0
-        stretch = 1 + _STRETCH // len(rows)
+        stretch = 1 + _STRETCH // (len(rows) * (1 + len(direction) // _NUMBERS_OF_A_SORT))
         while True:
             direction, value, since_gain, turn = ascend(
                 self.zt, residual, half, rows, smallest, direction, since_gain, turn, stretch,
@@ -279,18 +281,18 @@ class GreatCircleSearch(StartedSearch):
         self, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float = math.inf
     ) -> tuple[Array, float]:
         """Return the best direction over z and 1."""
-        starts = self._starts(residual)
+        starts = self._starts(residual, deadline)
         return self._ascent.best(residual, rows, smallest, starts, self._restarts, deadline)
 
     def _found(self, residuals: Array, directions: Array) -> Found:
         members = (directions @ self._ascent.zt > TIE).astype(np.float64)
         return Found(np.vecdot(residuals, members), members, directions)
 
-    def _starts(self, residual: Array) -> list[Array]:
+    def _starts(self, residual: Array, deadline: float) -> list[Array]:
         if not residual.any():
             return []
         starts = [self._regression_direction(residual)]
-        if not self._logistic:
+        if not self._logistic or time.monotonic() >= deadline:
             return starts
         z = self._ascent.z
         counted = residual != 0

@@ -1,0 +1,140 @@
+"""Tell the group that stands out most from chance, of those that can be named.
+
+The worst group counts its size, so that a small one that is hit hard is not it. What is tested, and
+how, is in `inference.standing_out`; here it is decided whether it may be told.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gerrymend.auditing.chosen_subgroups import cells_of
+from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.inference.permutation_result import PermutationTest
+from gerrymend.auditing.inference.standing_out import NamedGroups, p_value_of
+from gerrymend.auditing.subgroup import Subgroup
+from gerrymend.auditing.tally import NotionTally
+from gerrymend.notions import FairnessNotion
+
+# A group is told up to this p-value; chance makes the others, and what is told costs other figures.
+LEVEL = 0.05
+# Groups that are tried to be told, where those that stand out more would disclose.
+_MOST_TRIED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class SharpestGroup:
+    """The group that stands out most from chance, for its size, of those that can be named.
+
+    These are the values of each attribute and the intersections of two and three, with numbers cut
+    into quarters and enough rows to be described; of a class that lists its groups, these. A small
+    group that is hit hard shows here, and not in the largest unfairness.
+
+    Attributes
+    ----------
+    subgroup : Subgroup or None
+        The group; None where its p-value is above 5 %, or where it would disclose few rows.
+    p_value : float
+        Of so large a deviation of any of the groups, by the permutations of the report: it is
+        adjusted for having looked at them all. Without a `subgroup` it is that of the largest.
+    deviations : float or None
+        The group's difference, over its standard deviation where outcomes have nothing to do with
+        the attributes; None without a `subgroup`.
+    n_groups : int
+        Groups that were looked at, over all notions.
+
+    Examples
+    --------
+    Of 400 people 20 have a rate of 90 %, and the others one of 47 %.
+
+    >>> from gerrymend import audit
+    >>> report = audit([0] * 400, ([1] * 9 + [0]) * 2 + ([0, 1] * 9 + [0]) * 20, gamma=0.05,
+    ...                sensitive_features={"town": ["Au"] * 20 + ["Ulm", "Bonn"] * 190},
+    ...                notion="statistical_parity", n_permutations=99, favourable="negative")
+    >>> report.verdict, report.p_value <= 0.05
+    ('within gamma', False)
+    >>> print(report.sharpest.subgroup, report.sharpest.p_value, report.sharpest.n_groups)
+    town = Au 0.01 3
+    """
+
+    subgroup: Subgroup | None
+    p_value: float
+    deviations: float | None
+    n_groups: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the group as plain data."""
+        return {
+            "subgroup": None if self.subgroup is None else self.subgroup.to_dict(),
+            "p_value": self.p_value,
+            "deviations": self.deviations,
+            "n_groups": self.n_groups,
+        }
+
+
+class _Candidate(NamedTuple):
+    """A group by the number of its notion and its own, with its score and its p-value."""
+
+    p_value: float
+    score: float
+    notion: int
+    group: int
+
+
+def sharpest_group(
+    seen: Sequence[NotionTally],
+    named: Sequence[NamedGroups],
+    test: PermutationTest | None,
+    published: Mapping[FairnessNotion, Published],
+    *,
+    min_group_size: int,
+) -> tuple[SharpestGroup | None, bool]:
+    """Return the group that stands out most and may be told; None where that was not tested.
+
+    Also returns whether one that stands out more would disclose few rows beside what is published.
+
+    Parameters
+    ----------
+    seen, named : sequences of NotionTally and NamedGroups
+        One a notion.
+    test : PermutationTest or None
+        With the largest score of each draw.
+    published : mapping of notion to Published
+        What is told already; what is returned is added to it.
+    min_group_size : int
+        The floor of `small_groups`.
+    """
+    n_groups = sum(map(len, named))
+    if test is None or test.p_value is None or not n_groups:
+        return None, False
+    kept_back = False
+    candidates = _candidates(seen, named, test)
+    for one in candidates:
+        if one.p_value > LEVEL:
+            break
+        there = seen[one.notion]
+        rule = named[one.notion].rules[one.group]
+        members = named[one.notion].members(one.group)
+        subgroup = there.measure(rule, members, min_group_size)
+        assert subgroup is not None
+        blocks = cells_of(there, subgroup).astype(np.intp)
+        if published[there.notion].told(blocks) is None:
+            published[there.notion].add(blocks)
+            return SharpestGroup(subgroup, one.p_value, one.score, n_groups), kept_back
+        kept_back = True
+    return SharpestGroup(None, candidates[0].p_value, None, n_groups), kept_back
+
+
+def _candidates(
+    seen: Sequence[NotionTally], named: Sequence[NamedGroups], test: PermutationTest
+) -> list[_Candidate]:
+    """Return the groups that stand out most over all notions, the first one most."""
+    found = [
+        _Candidate(p_value_of(score, test.maxima[i], test.n_families), score, i, group)
+        for i, groups in enumerate(named)
+        for group, score in groups.furthest(seen[i].residual, _MOST_TRIED)
+    ]
+    found.sort(key=lambda one: (one.p_value, -one.score))
+    return found[:_MOST_TRIED]

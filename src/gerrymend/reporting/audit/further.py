@@ -1,0 +1,35 @@
+"""Word what is to be known of the further groups of a report, beside the one that leads."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gerrymend.reporting.audit.direction import is_further
+from gerrymend.reporting.audit.standing_out import sharpest
+from gerrymend.reporting.audit.subgroup_words import Facts, compared_rates, reference_noun
+from gerrymend.reporting.wording import event_noun, percent, unfairness
+
+Report = Mapping[str, Any]
+
+
+def further_facts(standing: str, subgroup: Mapping[str, Any], report: Report) -> Facts:
+    """Say what of a further group is the leading one's, and whether chance makes as much.
+
+    Nothing of groups that lead.
+    """
+    if not is_further(standing):
+        return []
+    facts = []
+    if (apart := subgroup.get("apart")) is not None:
+        shown = compared_rates({**subgroup, **apart})
+        noun = event_noun(report["notions"], subgroup["notion"])
+        shared = f"{percent(apart['shared'])} of its {noun} are in the first group"
+        whose = " of all who are not in that"
+        if subgroup.get("reference"):
+            whose = f", {reference_noun(subgroup)}"
+        others = f"without them {shown.rate}, against {shown.reference}{whose}"
+        facts.append(("Beside the first", f"{shared}; {others}"))
+    line = report["detectable"]
+    if line is not None and abs(subgroup["unfairness"]) <= line and subgroup != sharpest(report):
+        most = f"up to {unfairness(line)} in 19 of 20 samples where nothing differs"
+        facts.append(("Chance", f"no more than what chance alone finds, {most}"))
+    return facts
