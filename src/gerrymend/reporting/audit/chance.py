@@ -236,7 +236,7 @@ def other_rows_sentence(report: Report) -> str:
     if population is not None:  # it was asked for, and there is none
         tell = f"{population['reason']}; {tell}"
     else:
-        tell += ", and so does an audit with a confidence (confidence=, --confidence)"
+        tell += ", and so does an audit with confidence=0.95"
     return (
         "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
         f"elsewhere. {capitalised(tell)}."
