@@ -63,7 +63,10 @@ def chance_sentence(report: Report) -> str:
         )
     if value <= _SMALL:
         often = f"in at most 1 of {int(1 / value + 1e-9)} samples where nothing differs"
-        more = f"; {draws} permutations can't tell more, and 199 would" if _is_least(report) else ""
+        # So many that p is _TINY, the least that they can give, over all that is tested at once.
+        enough = max(199, round(_families(report) / _TINY) - 1)
+        more = f"; {draws} permutations can't tell more, and {count(enough)} would"
+        more = more if _is_least(report) else ""
         return f"Chance alone makes as much {often} {told}{more}."
     if _is_least(report):
         return f"It could be chance: {draws} permutations are too few to tell {told}."
