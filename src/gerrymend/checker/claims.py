@@ -127,7 +127,8 @@ def check_report(
     - population: that no bound for the people behind the rows was asked for.
     - discovery: that no groups were to be flagged.
     - held_out: that no rows were held out.
-    >>> report["worst"]["rate"] = report["top"][0]["rate"] = 0.9
+    >>> for one in (report["worst"], report["top"][0], report["lead"]):
+    ...     one["rate"] = 0.9
     >>> check_report(report, **data).problems
     ['The worst subgroup: its rate is stated as 0.9, and is 1.']
     """
