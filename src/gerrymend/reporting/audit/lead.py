@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gerrymend.reporting.audit.chance import is_chance
 from gerrymend.reporting.audit.direction import headline, in_unit
 from gerrymend.reporting.audit.standing_out import standing_out_sentences
 from gerrymend.reporting.audit.verdict import lead_sentence, verdict_sentences
@@ -41,5 +42,6 @@ def brief_sentences(report: Mapping[str, Any]) -> list[str]:
         *([] if shown else verdict_sentences(report)[:1]),
         lead["sentence"],
         f"Its unfairness is {own}, and {in_unit(f'{gamma:g}', report)} is allowed ({chance}).",
-        *standing_out_sentences(report)[:1],
+        # Who stands out beside one that is shown, and no chance, is left to the report.
+        *([] if shown and not is_chance(report) else standing_out_sentences(report)[:1]),
     ]
