@@ -12,7 +12,8 @@ from gerrymend.notions import MEAN_ERROR, MEAN_OUTCOME
 # Of what is left, only these decimals are no amount: p-values, parts of a whole, and the example in
 # the definition of an unfairness.
 _OTHERS = re.compile(
-    r"p = \d\.\d+|p-value( of one group)? \|? ?\d\.\d+|\d+\.\d+ (%|days)|0\.3 is 3 more.*half of them|"
+    r"p = \d\.\d+|p-value( of one group)? \|? ?\d\.\d+|\d+\.\d+ (%|days)|"
+    r"0\.3 is 3 more.*half of them|"
     r"(false discovery rate|confidence|level) of 0\.\d+|(n_permutations|confidence)=0\.\d+"
 )
 
