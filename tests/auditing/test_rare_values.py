@@ -15,6 +15,7 @@ from gerrymend.inputs.protected import Column, Others
 from gerrymend.subgroups.linear_rule import LinearRule, Term
 from gerrymend.subgroups.rules import Condition
 from tests.cli.calling import call
+from tests.marks import slow
 
 N = 480
 RNG = np.random.default_rng(8)
@@ -43,8 +44,11 @@ def outputs(report):
 
 
 @pytest.mark.filterwarnings("ignore:.*identifier")
-@pytest.mark.parametrize("subgroups", CLASSES)
-@pytest.mark.parametrize("min_group_size", [1, 10])
+@pytest.mark.parametrize(
+    ("subgroups", "min_group_size"),
+    [*((one, 10) for one in CLASSES), ("linear", 1), ("value_sets", 1),
+     *(slow(one, 1) for one in CLASSES[2:])],
+)  # fmt: skip
 def test_no_value_of_few_rows_is_in_any_output(subgroups, min_group_size):
     town = TOWN.copy()
     if min_group_size == 1:  # villages of one row each: a person

@@ -209,7 +209,7 @@ def told(**changes):
 
 
 BLUE_MEN = audit(**PEOPLE, gamma=0.01, min_group_size=10).to_dict()
-BLUE_MEN["worst"]["subgroup"] = "age ≤ 35.5"
+BLUE_MEN["worst"]["subgroup"] = "age ≤ 35"
 BLUE_MEN["worst"]["rule"] = {
     "kind": "linear",
     "terms": [{"attribute": "age", "coefficient": -1.0}],
@@ -239,8 +239,12 @@ LIES = [
     ({"worst__rule__terms": None}, WORST + "its rule has None, where a list is wanted."),
     ({"worst__rule__terms": [{}]}, WORST + "its rule has a part with nothing, where 'attribute'"),
     ({"worst__rule__extra": 1}, "'threshold', 'reference', 'extra', where 'kind', 'reference'"),
+    ({"worst__rule": {**CONJUNCTION, "conditions": [{"attribute": "race", "values": [[]]}]}},
+     "its rule has [], where a category or a number is wanted"),
+    ({"worst__rule": {**CONJUNCTION, "conditions": [{"attribute": "race", "other_than": [{}]}]}},
+     "its rule has {}, where a category or a number is wanted"),
     ({"worst__rule__threshold": "-35.5"}, "its rule has '-35.5', where a finite number is wanted"),
-    ({"worst__rule__threshold": -35.4}, WORST + "its description in words selects other rows"),
+    ({"worst__rule__threshold": -36.4}, WORST + "its description in words selects other rows"),
     ({"worst__rule__threshold": -40.0}, WORST + "the threshold, -40.0, equals that of a row."),
     ({"worst__subgroup": "age ≤ 40.5"}, WORST + "its description in words selects other rows"),
     ({"min_group_size": 11}, WORST + "it has 10 rows that count, and 30 are outside; a group is "
@@ -323,13 +327,15 @@ def test_a_lie_is_named(changes, sentence):
 
 
 BY_CHANCE = audit(**PEOPLE, subgroups="conjunctions", n_permutations=39).to_dict()
+del BY_CHANCE["lead"]  # which has the p-value too
 CHANCES = [
-    ({"p_value": 0.5}, "p_value is stated as 0.5, and searched_unfairness, 0.1875, is above what"),
+    ({"p_value": 0.5, "lead": BY_CHANCE["lead"] | {"p_value": 0.5}},
+     "p_value is stated as 0.5, and searched_unfairness, 0.1875, is above what"),
     ({"detectable": 0.1875}, "p_value is stated as 0.025, and searched_unfairness, 0.1875, is not"),
     ({"detectable": 0.2}, "is not above what is detectable, 0.2."),
     ({"searched_unfairness": 0.18}, "and such a search finds the worst, 0.1875."),
     ({"searched_unfairness": 0.19}, "searched_unfairness is stated as 0.19, above upper_bound."),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("changes", "sentence"), CHANCES)
@@ -339,10 +345,11 @@ def test_a_p_value_is_on_the_side_that_the_figures_beside_it_say(changes, senten
     honest = check_report(BY_CHANCE, **PEOPLE)
     assert honest.ok
     assert any("is at most 5 % where the figures" in one for one in honest.not_checked)
-    result = check_report(BY_CHANCE | changes, **PEOPLE)
+    lead = {**BY_CHANCE["lead"], "p_value": changes.get("p_value", BY_CHANCE["p_value"])}
+    result = check_report(BY_CHANCE | changes | {"lead": lead}, **PEOPLE)
     assert [sentence in one for one in result.problems] == [True], result.problems
     # What is said of a possible p-value is not said of one that can't be.
-    assert not any("can be one of" in one for one in result.not_checked)
+    assert not any("is at most 5 % where the figures" in one for one in result.not_checked)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -370,6 +377,14 @@ def test_the_unit_of_numbers_is_not_blamed_on_the_rows():
     report["notions"][0]["unit"] = None
     with pytest.raises(ValueError, match=r"'labels' of the report must be those of notions with"):
         check_report(report, **numbers)
+
+
+def test_a_label_too_few_is_not_blamed_on_the_rows():
+    grades = {**PEOPLE, "y_true": ["a", "b", "c", "a"] * 10, "y_pred": ["a", "b", "b", "c"] * 10}
+    report = audit(**grades).to_dict()
+    report["labels"] = report["labels"][1:]
+    with pytest.raises(ValueError, match=r"'labels' of the report must be more than two, as"):
+        check_report(report, **grades)
 
 
 def test_a_median_between_two_steps_is_told_as_one_of_them():

@@ -2,6 +2,8 @@
 
 import fnmatch
 import itertools
+import math
+import re
 from collections import Counter
 
 import pytest
@@ -34,11 +36,14 @@ def still_true(plant, report):
     """Whether a change of a rule leaves it the same rule.
 
     The order of conditions, terms and values is no matter, nor a value that comes twice, nor a
-    number that no combination of categories is on the other side of.
+    number that no combination of categories is on the other side of; nor where between two whole
+    numbers a cut of whole numbers is.
     """
     if "rule" not in plant.path:
         return False
     if plant.change == "reversed" or (plant.change, plant.path[-1]) == ("duplicated", "values"):
+        return True
+    if plant.path[-1] in ("low", "high") and _is_cut_the_same(plant, report):
         return True
     end = plant.path.index("rule") + 1
     old, new = (_at(whole, plant.path[:end]) for whole in (report, plant.report))
@@ -46,6 +51,16 @@ def still_true(plant, report):
         return old["kind"] == new["kind"] == "linear" and _sides(old) == _sides(new)
     except (KeyError, TypeError, ValueError):
         return False
+
+
+def _is_cut_the_same(plant, report):
+    """Whether a cut is told by the whole number beside it, as "age ≥ 26", and that stays so."""
+    old, new = (_at(whole, plant.path) for whole in (report, plant.report))
+    group = _at(report, plant.path[: plant.path.index("rule")])
+    words = group.get("subgroup", group.get("group"))
+    told = {str(math.floor(old)), str(math.ceil(old))} & set(re.findall(r"[\d.]+", words))
+    # x ≥ cut and x < cut are x ≥ ⌈cut⌉ and x < ⌈cut⌉ of whole numbers.
+    return bool(told) and type(new) is float and math.ceil(old) == math.ceil(new)
 
 
 def _sides(rule):

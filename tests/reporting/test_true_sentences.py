@@ -50,7 +50,7 @@ def test_one_attribute_at_a_time_covers_intervals():
     age = np.repeat(np.arange(20, 60), 20)
     y, decided = np.zeros(800, dtype=int), ((age >= 30) & (age < 40)).astype(int)
     report = audit(y, decided, sensitive_features={"age": age}, subgroups=Conjunctions())
-    assert report.worst.describe() == "29.5 ≤ age < 39.5"
+    assert report.worst.describe() == "30 ≤ age ≤ 39"
     # By hand: a quarter of all rows, all decided 1, against a quarter overall: 1/4·3/4.
     assert report.unfairness == pytest.approx(3 / 16)
     assert report.single_unfairness == pytest.approx(3 / 16)

@@ -20,6 +20,7 @@ from gerrymend.solvers.regression.rows import LocalBlocks, SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.training import checkpoints
 from tests.cut_short import Stopping, assert_same
+from tests.marks import slow
 from tests.solvers.test_blocks import GAMMAS, problem
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -68,9 +69,16 @@ def assert_same_ends(ends, others):
         assert list(map(str, one.subgroups)) == list(map(str, other.subgroups))
 
 
-@pytest.mark.parametrize("kind", [ArrayBlock, CompiledBlock])
-@pytest.mark.parametrize("notion", [FALSE_POSITIVE_RATE, STATISTICAL_PARITY], ids=str)
-@pytest.mark.parametrize("tol", [None, 0.02])
+# Each two of block, notion and tolerance; `make test-slow` has each three.
+GAMES = [
+    (pytest.param if (i + j + k) % 2 else slow)(kind, notion, tol)
+    for i, kind in enumerate((ArrayBlock, CompiledBlock))
+    for j, notion in enumerate((FALSE_POSITIVE_RATE, STATISTICAL_PARITY))
+    for k, tol in enumerate((None, 0.02))
+]
+
+
+@pytest.mark.parametrize(("kind", "notion", "tol"), GAMES, ids=str)
 def test_every_round_can_be_gone_on_from(kind, notion, tol, monkeypatch):
     rows, rules = problem(seed=1), {"max_iter": 150, "tol": tol}
     kept = Kept((1, 2, 30, 63, 64, 65, 100, 128, 149))

@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gerrymend._numeric.short_numbers import shortest_between
+from gerrymend.checker.exact import Attribute, Table
+from gerrymend.checker.probes import wrong_words
 from gerrymend.inputs.protected import Column, read_columns
 from gerrymend.subgroups import linear_rule
 from gerrymend.subgroups.linear_rule import LinearRule, Term
@@ -186,3 +188,26 @@ def test_the_room_for_rounding_is_worked_out_once_for_all_terms(monkeypatch):
     assert np.array_equal(short.members(columns), members)
     assert len(short.terms) == members.sum()
     assert len(worked_out) < 5
+
+
+@pytest.mark.parametrize(("low", "high", "words"), [
+    (25.5, None, "age ≥ 26"), (None, 25.5, "age ≤ 25"), (19.5, 25.5, "20 ≤ age ≤ 25"),
+    (-2.5, 2.5, "−2 ≤ age ≤ 2"), (30.0, None, "age ≥ 30"), (None, 30.0, "age < 30")])  # fmt: skip
+def test_words_of_whole_numbers_are_whole(low, high, words):
+    """By hand. The cut itself stays, and equals no row's value; the checker reads both alike."""
+    ages = np.array([-9.0, -3, -2, 2, 3, 19, 20, 25, 26, 40, 41, 60])
+    ends = {"low": low, "high": high}
+    given_ends = {name: end for name, end in ends.items() if end is not None}
+    condition = Condition("age", **given_ends)
+    said = condition.in_few_digits(Column("age", ages))
+    assert said.describe() == words
+    assert said.to_dict() == {"attribute": "age", **ends}
+    known = Attribute("age", True, tuple(map(Fraction, ages.tolist())))
+    table = Table({"age": known}, [[1, 0]] * len(ages), [], [])
+    rule = {"kind": "conjunction", "conditions": [said.to_dict()]}
+    assert wrong_words(words, rule, table) == ""
+    number_after = words.replace("26", "27").replace("25", "24").replace("30", "31")
+    assert number_after == words or wrong_words(number_after, rule, table)
+    # With a fraction among them nothing is rounded.
+    halves = Condition("age", **given_ends).in_few_digits(Column("age", np.append(ages, 3.25)))
+    assert halves.describe() == condition.describe()

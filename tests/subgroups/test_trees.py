@@ -193,7 +193,7 @@ def test_an_audit_over_trees(toy):
     decisions = ((protected["age"] < 40) == (protected["sex"] == "F")).astype(int)
     report = audit(y, decisions, sensitive_features=protected, subgroups="trees")
     assert report.exact
-    assert report.worst.describe() == "if sex = F: age < 39.5; otherwise: age ≥ 39.5"
+    assert report.worst.describe() == "if sex = F: age ≤ 39; otherwise: age ≥ 40"
     np.testing.assert_array_equal(report.worst.contains(protected), decisions == 1)
     with pytest.raises(ValueError, match="max_depth must be a number of at least 1"):
         audit(y, decisions, sensitive_features=protected, subgroups=Trees(0))

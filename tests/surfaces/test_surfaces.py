@@ -23,6 +23,7 @@ from gerrymend import (
 from gerrymend.datasets import make_intersectional
 from gerrymend.solvers.pool import thorough_looks
 from tests.conftest import load_paper
+from tests.marks import slow
 
 THETAS = (-1.0, -0.4, 0.0, 0.3, 1.0)
 
@@ -331,7 +332,7 @@ def test_a_rare_value_is_refused_before_any_work(toy):
         discrimination_surface(y, y, sensitive_features=most, attributes=(("a", "usual"), "b"))
 
 
-@pytest.mark.parametrize("solver", ["fictitious_play", "exponentiated_gradient", "no_regret"])
+@pytest.mark.parametrize("solver", ["fictitious_play", "exponentiated_gradient", slow("no_regret")])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_training_is_watched_round_by_round(solver, monkeypatch):
     """A round's surface is that of a training which ends there, and of no other."""

@@ -91,7 +91,7 @@ def test_an_interrupted_fit_ends_as_if_it_were_not(tmp_path, solver, estimator, 
     assert not path.exists()
 
 
-@pytest.mark.parametrize("k", range(2, 16))
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 8, 11, 15, *map(slow, (6, 7, 9, 10, 12, 13, 14))])
 @pytest.mark.parametrize("solver", ["exponentiated_gradient", NoRegret(n_samples=2)])
 def test_it_can_be_cut_short_anywhere(tmp_path, solver, k):
     whole = undisturbed(classifier(LogisticRegression(), solver, max_iter=6))

@@ -294,6 +294,9 @@ def check_kinds(stated: Mapping[str, Any]) -> None:
     units = [notion["unit"] for notion in stated["notions"]]
     if (stated["labels"] == [None, None]) != any(unit is not None for unit in units):
         raise _unlike("labels", f"those of notions with the units {units!r}", stated["labels"])
+    classes = {notion["class"] for notion in stated["notions"]} - {None}
+    if classes and len(stated["labels"]) < 3:
+        raise _unlike("labels", f"more than two, as notions are of {classes!r}", stated["labels"])
     searched = stated["class"]
     groups = searched["parameters"].get("groups", {})
     if searched["name"] == "ExplicitGroups" and not isinstance(groups, Mapping):

@@ -2,14 +2,15 @@
 
 A description that selects the same rows as the rule, and has another number in it, is no
 description of the rule: on other rows they part. So both are asked of made-up rows as well: of all
-combinations of categories, and of numbers on either side of each cut.
+combinations of categories, and of numbers on either side of each cut. Of an attribute without
+fractions, as years of age, words tell whole numbers, and whole numbers are asked.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import ceil, floor, prod
 from typing import Any
 
 from gerrymend.checker.exact import Attribute, Table, exact
@@ -87,7 +88,8 @@ def _categories(rule: Mapping[str, Any], table: Table) -> dict[str, list[Any]]:
     for part in parts_of(rule):
         attribute = table.attributes[part["attribute"]]
         if not attribute.is_number:
-            mentioned = part.get("values", [part["value"]] if "value" in part else [])
+            told = part.get("values", part.get("other_than", []))
+            mentioned = [part["value"]] if "value" in part else told
             found.setdefault(attribute.name, dict.fromkeys(attribute.values))
             found[attribute.name].update(dict.fromkeys(mentioned))
     return {name: list(values) for name, values in found.items()}
@@ -116,9 +118,25 @@ def _near_cuts(rule: Mapping[str, Any], text: str, table: Table) -> dict[str, li
         return {name: [] for name in numbers}
     # The cut itself too: "≥" and ">" differ only there.
     return {
-        name: [cut + side for cut in _cuts(name, rule, text) for side in (*_sides(cut), 0)]
+        name: [
+            value
+            for cut in _cuts(name, rule, text)
+            for side in (*_sides(cut), Fraction(0))
+            for value in _possible(cut + side, table.attributes[name])
+        ]
         for name in numbers
     }
+
+
+def _possible(value: Fraction, attribute: Attribute) -> tuple[Fraction, ...]:
+    """Return a number or, of an attribute without fractions, the whole ones that it is between.
+
+    >>> _possible(Fraction(51, 2), Attribute("age", True, (Fraction(20), Fraction(40))))
+    (Fraction(25, 1), Fraction(26, 1))
+    """
+    if any(known.denominator != 1 for known in attribute.values):
+        return (value,)
+    return Fraction(floor(value)), Fraction(ceil(value))
 
 
 def _at_cuts(
@@ -128,7 +146,12 @@ def _at_cuts(
     for name, values in near.items():
         if rule["kind"] == "linear":
             crossing = _crossing(base, name, rule, table)
-            values = [] if crossing is None else [crossing + side for side in _sides(crossing)]
+            near_it = [] if crossing is None else [crossing + side for side in _sides(crossing)]
+            # A formula is told with its own numbers.
+            values = near_it
+            if len(rule["terms"]) == 1:
+                attribute = table.attributes[name]
+                values = [value for one in near_it for value in _possible(one, attribute)]
         for value in values:
             yield {**base, name: value}
 

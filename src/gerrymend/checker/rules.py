@@ -58,12 +58,12 @@ def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
     attribute = attribute_of(condition, table)
     if "values" in condition:
         _check_parts(condition, {"attribute", "values"})
-        values = _listed(condition["values"])  # one that comes twice is as the user had it
+        values = _plain(_listed(condition["values"]))  # one that comes twice is as the user had it
         wanted = [_number(value) if attribute.is_number else value for value in values]
         return [value in wanted for value in attribute.values]
     if "other_than" in condition:
         _check_parts(condition, {"attribute", "other_than"})
-        told = _listed(condition["other_than"])
+        told = _plain(_distinct(condition["other_than"]))
         return [value not in told for value in attribute.values]
     _check_parts(condition, {"attribute", "low", "high"})
     _check_number(attribute)
@@ -160,6 +160,14 @@ def _distinct(parts: Any) -> list[Any]:
     if any(part in parts[:i] for i, part in enumerate(parts)):
         raise RuleError("its rule has the same part twice")
     return parts
+
+
+def _plain(values: list[Any]) -> list[Any]:
+    """Return the values, or raise a RuleError if one is a list or a mapping."""
+    for value in values:
+        if isinstance(value, list | tuple | Mapping):
+            raise RuleError(f"its rule has {value!r}, where a category or a number is wanted")
+    return values
 
 
 def _number(value: Any) -> Fraction:

@@ -146,8 +146,9 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _TestOf]]:
 
     def is_between(found: re.Match[str]) -> Callable[[Any], bool]:
         """Return the test of whether a value is between the cuts that were found."""
-        low, high = map(_fraction, found.groups())
-        return lambda value: low <= value < high
+        low, high = map(_fraction, (found[1], found[3]))
+        compare = _COMPARE[found[2]]
+        return lambda value: low <= value and compare(value, high)
 
     several = rf"\{{({one}(?:, {one})*)\}}"
     yield rf"{name} in {several}", is_named
@@ -156,7 +157,7 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _TestOf]]:
     yield rf"{name} ≠ ({one})", is_not_named
     if attribute.is_number:
         yield rf"{name} ([<≤≥]) ({NUMBER})", is_on_a_side
-        yield rf"({NUMBER}) ≤ {name} < ({NUMBER})", is_between
+        yield rf"({NUMBER}) ≤ {name} ([<≤]) ({NUMBER})", is_between
 
 
 def same_labels(attribute: Attribute) -> bool:

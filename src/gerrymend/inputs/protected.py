@@ -76,6 +76,11 @@ class Column:
         plain = (value.value if isinstance(value, Unnamed) else value for value in told)
         return next((type(value).__name__ for value in plain), "any")
 
+    @property
+    def is_whole(self) -> bool:
+        """True if these are numbers without a fraction, as years of age."""
+        return self.categories is None and bool((self.values == np.floor(self.values)).all())
+
     def equals(self, value: Any) -> NDArray[np.bool_]:
         """Return a mask of the rows that have this category, or this number."""
         if self.categories is None:

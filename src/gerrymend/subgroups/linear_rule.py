@@ -22,6 +22,7 @@ from gerrymend.subgroups.rules import (
     number,
     told_and_unnamed,
     unnamed,
+    whole_end,
 )
 
 # Numbers that may be read to find terms that can be dropped: some tenths of a second.
@@ -70,7 +71,8 @@ class LinearRule(Rule):
     """The rule Σ coefficient·term ≥ threshold.
 
     `levels` has the categories of each categorical attribute, and None for a number, in the order
-    of the user's columns. Rows of a category that was unknown when the rule was found are out.
+    of the user's columns; numbers without fractions are `whole`. Rows of a category that was
+    unknown when the rule was found are out.
 
     >>> rule = LinearRule((Term("age", False), Term("sex", True, "F")), (0.8, -2.1), 30.0,
     ...                   levels={"age": None, "sex": ("F", "M")})
@@ -84,6 +86,7 @@ class LinearRule(Rule):
     coefficients: tuple[float, ...]
     threshold: float
     levels: Mapping[str, tuple[Any, ...] | None] = field(hash=False)
+    whole: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -211,8 +214,10 @@ class LinearRule(Rule):
             return "everyone" if rule.threshold <= 0 else "no one"
         if len(rule.terms) == 1 and not rule.terms[0].categorical:
             coefficient = rule.coefficients[0]
-            sign = "≥" if coefficient > 0 else "≤"
-            return f"{rule.terms[0].attribute} {sign} {number(rule.threshold / coefficient)}"
+            name = rule.terms[0].attribute
+            sign, rounded = ("≥", math.ceil) if coefficient > 0 else ("≤", math.floor)
+            end = whole_end(rule.threshold / coefficient, name in self.whole, rounded)
+            return f"{name} {sign} {number(end)}"
         inside, outside = rule._as_values()
         if outside:
             return f"not ({' and '.join(outside)})"
@@ -269,7 +274,8 @@ class LinearRule(Rule):
         the term over the columns, so that a unit doesn't decide it.
         """
         rule = self._without_needless_terms(columns, members)
-        return rule._in_few_digits(columns, members)
+        whole = frozenset(name for name, column in columns.items() if column.is_whole)
+        return replace(rule._in_few_digits(columns, members), whole=whole)
 
     def _without_needless_terms(
         self, columns: Mapping[str, Column], members: Members

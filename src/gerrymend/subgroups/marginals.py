@@ -81,5 +81,8 @@ def _conditions(column: Column, weight: Array) -> tuple[list[Condition], NDArray
     if below.size == 0 or above.size == 0:  # a constant has no two sides
         return [Condition(column.name)], np.zeros(len(column.values), dtype=np.intp)
     cut = shortest_between(float(np.max(below)), float(np.min(above)), target=mean)
-    sides = [Condition(column.name, low=cut), Condition(column.name, high=cut)]
+    sides = [
+        Condition(column.name, low=cut, whole=column.is_whole),
+        Condition(column.name, high=cut, whole=column.is_whole),
+    ]
     return sides, (column.values < cut).astype(np.intp)

@@ -5,7 +5,7 @@ A rule is defined by the numbers it prints, and holds nothing of the rows it was
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -119,6 +119,15 @@ def number(value: float) -> str:
     return repr(float(value)).removesuffix(".0").replace("-", "−")
 
 
+def whole_end(end: float, whole: bool, rounded: Callable[[float], int] = math.ceil) -> float:
+    """Return an end of an interval to be told: of whole numbers the first that is in.
+
+    >>> whole_end(25.5, True), whole_end(25.5, True, math.floor), whole_end(25.5, False)
+    (26, 25, 25.5)
+    """
+    return rounded(end) if whole and math.isfinite(end) else end
+
+
 def _between_values(end: float, values: Array) -> float:
     """Return an end that divides the values as `end` does and equals none of them.
 
@@ -133,12 +142,17 @@ def _between_values(end: float, values: Array) -> float:
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on one attribute: among some values, or in the half-open interval [low, high)."""
+    """A condition on one attribute: among some values, or in the half-open interval [low, high).
+
+    Ends are no row's value, as 25.5 between years of age. With `whole`, of an attribute that has no
+    fractions, words say which whole numbers these ends are between: "age ≥ 26" and "age ≤ 25".
+    """
 
     attribute: str
     values: tuple[Any, ...] | None = None
     low: float = -math.inf
     high: float = math.inf
+    whole: bool = field(default=False, compare=False, repr=False)
 
     def holds(self, column: Column) -> Members:
         """Return a mask of the rows that meet the condition."""
@@ -151,7 +165,7 @@ class Condition:
         if self.values is not None:
             return self
         low, high = (_between_values(end, column.values) for end in (self.low, self.high))
-        return replace(self, low=low, high=high)
+        return replace(self, low=low, high=high, whole=column.is_whole)
 
     @property
     def listed(self) -> tuple[bool, tuple[Any, ...]]:
@@ -192,11 +206,14 @@ class Condition:
         if self.values is not None:
             is_in, values = self.listed
             return among_words(self.attribute, values, is_in)
+        low = whole_end(self.low, self.whole)
+        below = whole_end(self.high, self.whole, math.floor)
+        above = f"{'<' if below == self.high else '≤'} {number(below)}"
         if self.low == -math.inf:
-            return f"{self.attribute} < {number(self.high)}"
+            return f"{self.attribute} {above}"
         if self.high == math.inf:
-            return f"{self.attribute} ≥ {number(self.low)}"
-        return f"{number(self.low)} ≤ {self.attribute} < {number(self.high)}"
+            return f"{self.attribute} ≥ {number(low)}"
+        return f"{number(low)} ≤ {self.attribute} {above}"
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """A decision tree as a rule: each leaf is in or out."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
@@ -171,7 +172,7 @@ def _of_opposite(condition: Condition) -> _Words:
     Splits of numbers are x < high, with no lower end, so the opposite is one interval too.
     """
     if condition.values is None:
-        return _of_condition(Condition(condition.attribute, low=condition.high))
+        return _of_condition(replace(condition, low=condition.high, high=math.inf))
     is_in, values = condition.listed
     return _Words(among_words(condition.attribute, values, not is_in))
 
@@ -181,9 +182,7 @@ def _and(first: _Words, rest: _Words) -> _Words:
     a = first.interval
     b = rest.interval
     if a is not None and b is not None and a.attribute == b.attribute:
-        return _of_condition(
-            Condition(a.attribute, low=max(a.low, b.low), high=min(a.high, b.high))
-        )
+        return _of_condition(replace(a, low=max(a.low, b.low), high=min(a.high, b.high)))
     return _Words(f"{first.text} and {_within(rest, 'and')}", "and")
 
 
