@@ -13,7 +13,8 @@ from gerrymend.notions import MEAN_ERROR, MEAN_OUTCOME
 # the definition of an unfairness.
 _OTHERS = re.compile(
     r"p = \d\.\d+|p-value( of one group)? \|? ?\d\.\d+|\d+\.\d+ (%|days)|"
-    r"0\.3 is 3 more.*half of them|(false discovery rate|confidence|level) of 0\.\d+|(n_permutations|confidence)=0\.\d+"
+    r"0\.3 is 3 more.*half of them|"
+    r"(false discovery rate|confidence|level) of 0\.\d+|(n_permutations|confidence)=0\.\d+"
 )
 
 

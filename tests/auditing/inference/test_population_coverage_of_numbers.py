@@ -80,9 +80,8 @@ def test_coverage_of_means_is_within_binomial_error(kind, n, effect):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("effect", [0.0, 0.5])
 @pytest.mark.parametrize("n", [500, 2000, 10_000])
 @pytest.mark.parametrize("kind", HEAVY)
-def test_heavy_tails_are_covered_no_less_often(kind, n, effect):
+def test_heavy_tails_are_covered_no_less_often(kind, n):
     """More often at 500 rows (98 %, and all): outcomes that no row has are allowed for."""
-    assert Numbers(effect).within_all(kind, n, SAMPLES, seed=n) >= 0.95 - ERROR
+    assert Numbers(0.5).within_all(kind, n, SAMPLES, seed=n) >= 0.95 - ERROR
