@@ -120,13 +120,15 @@ def check_report(
     - top: that no more subgroups were to be described.
     - disadvantaged, favoured: that none of those which may be described is treated worse than the
     one, or better than the other.
+    - lead.sentence: that its words are true.
     - core: that no tighter part of the group has most of its unfairness.
     - partial: that nothing was proven of parts of the class.
     - no_p_value: that no p-value was asked for, or the reason why there is none.
     - population: that no bound for the people behind the rows was asked for.
     - discovery: that no groups were to be flagged.
     - held_out: that no rows were held out.
-    >>> report["worst"]["rate"] = report["top"][0]["rate"] = 0.9
+    >>> for one in (report["worst"], report["top"][0], report["lead"]):
+    ...     one["rate"] = 0.9
     >>> check_report(report, **data).problems
     ['The worst subgroup: its rate is stated as 0.9, and is 1.']
     """
