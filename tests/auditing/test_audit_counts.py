@@ -183,3 +183,13 @@ def test_bad_tables_are_named_with_a_remedy(change, call, message):
 def test_a_lazy_table_names_what_it_has():
     with pytest.raises(ValueError, match=r"count='n' is no column of table\. It has: a, label"):
         audit_counts(pl.LazyFrame(GOOD), sensitive_features="a", count="n")
+
+
+def test_labels_that_no_notion_reads_need_no_column():
+    table = {"race": ["blue", "green"] * 2, "prediction": [1, 0, 0, 1], "count": [5, 6, 7, 9]}
+    how = {"sensitive_features": ["race"], "notion": "statistical_parity", "min_group_size": 1}
+    assert audit_counts(table, label=None, **how).unfairness > 0
+    with pytest.raises(ValueError, match=r"label='label' is no column .* no labels: label=None\."):
+        audit_counts(table, **how)
+    with pytest.raises(ValueError, match=r"label='label' is no column of table.*count\.$"):
+        audit_counts(table, **how | {"notion": "error_rate"})

@@ -327,7 +327,6 @@ def test_a_lie_is_named(changes, sentence):
 
 
 BY_CHANCE = audit(**PEOPLE, subgroups="conjunctions", n_permutations=39).to_dict()
-del BY_CHANCE["lead"]  # which has the p-value too
 CHANCES = [
     ({"p_value": 0.5, "lead": BY_CHANCE["lead"] | {"p_value": 0.5}},
      "p_value is stated as 0.5, and searched_unfairness, 0.1875, is above what"),

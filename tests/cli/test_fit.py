@@ -197,8 +197,8 @@ def test_the_text_for_people(folder, tmp_path, monkeypatch):
     code, out, err = fit(
         folder / "people.csv", *USUAL, "--out", path, "--gamma", 0, "--max-iter", 2
     )
-    assert ". Raise --max-iter (now 2), while the gap is large" in err
-    assert "; or set --certify, which keeps to gamma" in err
+    assert "; or raise --max-iter (now 2), while the gap is large" in err
+    assert ". Set --certify, which keeps to gamma" in err
     assert code == 1
     words = " ".join(out.split())
     assert "More unfair than allowed The subgroup that differs most is" in words

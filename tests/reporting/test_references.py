@@ -81,7 +81,7 @@ def test_a_confidence_that_was_given_is_not_recommended(rows):
 
 def test_nor_where_it_was_given_and_nothing_came_of_it(rows):
     plain = report(rows).to_dict()
-    assert "and so does an audit with a confidence (confidence=" in other_rows_sentence(plain)
+    assert "and so does an audit with confidence=0.95" in other_rows_sentence(plain)
     none = {"confidence": 0.95, "distance": None, "reason": "only sums are at hand"}
     sentence = other_rows_sentence({**plain, "population": none})
     assert "Only sums are at hand; rows that are held out of the search tell" in sentence

@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gerrymend import Conjunctions, audit
+from gerrymend import Conjunctions, audit, prove
 from gerrymend.notions import MEAN_ERROR, MEAN_OUTCOME
 
 # Of what is left, only these decimals are no amount: p-values, parts of a whole, and the example in
 # the definition of an unfairness.
 _OTHERS = re.compile(
-    r"p = \d\.\d+|p-value \|? ?\d\.\d+|\d+\.\d+ (%|days)|0\.3 is 3 more.*half of them|"
-    r"(false discovery rate|confidence|level) of 0\.\d+|(n_permutations|confidence)=0\.\d+"
+    r"p = \d\.\d+|p-value( of one group)? \|? ?\d\.\d+|\d+\.\d+ (%|days)|"
+    r"0\.3 is 3 more.*half of them|(false discovery rate|confidence|level) of 0\.\d+|(n_permutations|confidence)=0\.\d+"
 )
 
 
@@ -50,3 +50,31 @@ def test_amounts_of_other_rows_have_their_unit():
     told = " ".join(str(report).split())
     assert re.search(r"unfairness \+\d\.\d+ days; between \+\d\.\d+ days and \+\d\.\d+ days", told)
     assert re.search(r"is \+\d\.\d+ days, between \+\d\.\d+ days and \+\d\.\d+ days with", told)
+
+
+@pytest.mark.parametrize(("at_most", "status"), [(0.05, "refuted"), (2.0, "proved")])
+def test_a_proof_has_its_unit(at_most, status):
+    rng = np.random.default_rng(2)
+    town = rng.choice(["Au", "Ulm"], 200)
+    waited = 3.0 * (town == "Au") + rng.random(200)
+    proof = prove(
+        None, waited, at_most=at_most, sensitive_features={"town": town}, subgroups="marginals",
+        notion=replace(MEAN_OUTCOME, unit="days"),
+    )  # fmt: skip
+    assert proof.status == status
+    assert str(proof).endswith(f" {at_most:g} days.")
+    assert not re.search(r"\d\.\d+(?! days)(?!\d)", str(proof))
+
+
+def test_several_classes_take_more_permutations():
+    """p is Bonferroni's over three classes: 199 draws give 0.015 at least, and 299 give 0.01."""
+    rng = np.random.default_rng(3)
+    town = rng.choice(["Au", "Ulm"], 900)
+    label = rng.choice(["low", "mid", "high"], 900)
+    decided = np.where((town == "Au") & (label == "high"), "low", label)
+    report = audit(
+        label, decided, notion="false_negative_rate", subgroups="marginals", n_permutations=199,
+        sensitive_features={"town": town},
+    )  # fmt: skip
+    assert report.p_value == pytest.approx(0.015)
+    assert "199 permutations can't tell more, and 299 would." in " ".join(str(report).split())

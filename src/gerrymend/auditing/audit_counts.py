@@ -176,7 +176,8 @@ random_state, on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     controls = []
     if control_features is not None:
         controls = check_attribute_names(control_features, "control_features")
-    columns = _columns(table, attributes, controls, names)
+    unread = not any(notion.reads_labels for notion in settings["notions"])
+    columns = _columns(table, attributes, controls, names, unread=unread)
     n = _counts(columns[count])
     values = {
         argument: as_vector(columns[name], argument)
@@ -263,12 +264,17 @@ def _tally_of(
 
 
 def _columns(
-    table: Any, attributes: list[str], controls: list[str], named: dict[str, str | None]
+    table: Any,
+    attributes: list[str],
+    controls: list[str],
+    named: dict[str, str | None],
+    *,
+    unread: bool,
 ) -> dict[str, Any]:
     """Return the columns of the table, or raise a ValueError if one that is named is missing.
 
-    `named` has the column of each argument, None where there is none. Of a lazy frame only the
-    named columns are collected.
+    `named` has the column of each argument, None where there is none; labels are `unread` where no
+    notion asks for them. Of a lazy frame only the named columns are collected.
     """
     names = {argument: name for argument, name in named.items() if name is not None}
     if is_lazy(table):
@@ -282,7 +288,9 @@ def _columns(
     for name in controls:
         check_column(name, "control_features", available, "table")
     for argument, name in names.items():
-        check_column(name, argument, available, "table")
+        needless = " The notion reads no labels: label=None." if unread else ""
+        remedy = needless if argument == "label" else ""
+        check_column(name, argument, available, "table", remedy)
     if is_lazy(table):
         wanted = list(dict.fromkeys([*attributes, *controls, *names.values()]))
         columns = columns_of(frame.select(wanted).collect().to_native(), "table")

@@ -319,13 +319,13 @@ def _has_its_own(
 ) -> bool:
     """Return whether a group has enough without those who are in earlier ones on its side.
 
-    Of one with more than half of the rows those outside differ, on the other side.
+    Of one with more than half of the rows those outside differ; without everyone nobody is left.
     """
     seen = part.seen
     alike = [one for one in chosen if one.notion == group.notion]
     cells = [cells_of(seen, one) for one in alike if one.unfairness * group.unfairness > 0]
     inside = [(members[seen.cells.active], _smaller_side(part, members)) for members in cells]
-    earlier = [members for members, side in inside if np.array_equal(members, side)]
+    earlier = [one for one, side in inside if np.array_equal(one, side) and not one.all()]
     own = own_residual(seen, cells_of(seen, group)[seen.cells.active], earlier)
     least = _LEAST * abs(worst.unfairness) * seen.cells.total_weight
     return own * np.sign(group.unfairness) > least

@@ -41,6 +41,8 @@ class Proof:
         The class in words.
     no_bound : str or None
         Why no bound was proven, and what to change, as in AuditReport.
+    unit : str
+        That of a mean of numbers; empty where it is none, or was not said.
     """
 
     status: str
@@ -50,6 +52,7 @@ class Proof:
     subgroup: Subgroup | None
     covers: str
     no_bound: str | None = None
+    unit: str = ""
 
     @property
     def gap(self) -> float:
@@ -80,18 +83,21 @@ class Proof:
         )
 
     def __str__(self) -> str:
+        unit = f" {self.unit}".rstrip()
+        at_most = f"{self.at_most:g}{unit}"
+        found = f"{self.unfairness:.4f}{unit}"
         if self.status == "proved":
-            return f"Proved over {self.covers}: none exceeds {self.at_most:g}."
+            return f"Proved over {self.covers}: none exceeds {at_most}."
         if self.status == "refuted":
             who = "a group that may not be described" if self.subgroup is None else self.subgroup
-            return f"Refuted by {who}: unfairness {self.unfairness:.4f}, over {self.at_most:g}."
-        worst = f"the worst that was found has {self.unfairness:.4f}"
+            return f"Refuted by {who}: unfairness {found}, over {at_most}."
+        worst = f"the worst that was found has {found}"
         if self.unfairness <= ROUNDING:  # a search that looks for more than `at_most` notes no less
-            worst = f"nothing over {self.at_most:g} was found"
+            worst = f"nothing over {at_most} was found"
         return (
             f"Undecided over {self.covers}: {worst}, "
-            f"none exceeds {bound(self.upper_bound)}, which is {self.gap:.4f} over "
-            f"{self.at_most:g}. "
+            f"none exceeds {bound(self.upper_bound)}{unit}, which is {self.gap:.4f}{unit} over "
+            f"{at_most}. "
             + (
                 "A larger budget may decide it."
                 if self.no_bound is None
@@ -187,5 +193,14 @@ control_features, leave_out_empty_strata
     else:
         status = "proved" if upper_bound <= limit else "undecided"
     no_bound = why_no_bound(examined, value / n, upper_bound / n, at_most, budget)
-    found = beyond_rounding(value / n)
-    return Proof(status, at_most, found, upper_bound / n, subgroup, worst.bound.covers, no_bound)
+    units = {notion.unit or "" for notion in notions}
+    return Proof(
+        status,
+        at_most,
+        beyond_rounding(value / n),
+        upper_bound / n,
+        subgroup,
+        worst.bound.covers,
+        no_bound,
+        units.pop() if len(units) == 1 else "",
+    )

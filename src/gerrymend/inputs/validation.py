@@ -102,7 +102,9 @@ def check_attribute_names(names: Any, argument: str = "sensitive_features") -> l
     return list(listed)
 
 
-def check_column(name: Any, argument: str, columns: Iterable[str], table: str) -> str:
+def check_column(
+    name: Any, argument: str, columns: Iterable[str], table: str, remedy: str = ""
+) -> str:
     """Return the name if it is one of the columns; raise ValueError otherwise."""
     known = list(columns)
     if not isinstance(name, str):
@@ -113,7 +115,7 @@ def check_column(name: Any, argument: str, columns: Iterable[str], table: str) -
         shown = ", ".join(known[:30]) + (", …" if len(known) > 30 else "")
         raise ArgumentError(
             Argument(argument, value=repr(name)),
-            f"is no column of {table}{did_you_mean(name, known)}. It has: {shown}.",
+            f"is no column of {table}{did_you_mean(name, known)}. It has: {shown}.{remedy}",
         )
     return name
 

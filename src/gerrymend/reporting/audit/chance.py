@@ -63,7 +63,10 @@ def chance_sentence(report: Report) -> str:
         )
     if value <= _SMALL:
         often = f"in at most 1 of {int(1 / value + 1e-9)} samples where nothing differs"
-        more = f"; {draws} permutations can't tell more, and 199 would" if _is_least(report) else ""
+        # So many that p is _TINY, the least that they can give, over all that is tested at once.
+        enough = max(199, round(_families(report) / _TINY) - 1)
+        more = f"; {draws} permutations can't tell more, and {count(enough)} would"
+        more = more if _is_least(report) else ""
         return f"Chance alone makes as much {often} {told}{more}."
     if _is_least(report):
         return f"It could be chance: {draws} permutations are too few to tell {told}."
@@ -233,7 +236,7 @@ def other_rows_sentence(report: Report) -> str:
     if population is not None:  # it was asked for, and there is none
         tell = f"{population['reason']}; {tell}"
     else:
-        tell += ", and so does an audit with a confidence (confidence=, --confidence)"
+        tell += ", and so does an audit with confidence=0.95"
     return (
         "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
         f"elsewhere. {capitalised(tell)}."
