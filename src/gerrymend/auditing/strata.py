@@ -245,32 +245,33 @@ class Stratum:
         }
 
 
-def _tells(
-    stratum: NDArray[Any], rows: NDArray[np.intp], groups: Sequence[Members], min_group_size: int
-) -> bool:
-    """Return whether a stratum, by its rows in each cell, tells of few rows beside a group.
+def _telling(
+    strata: NDArray[Any], rows: NDArray[np.intp], groups: Sequence[Members], min_group_size: int
+) -> NDArray[np.bool_]:
+    """Return which strata, by their rows in each cell, tell of few rows beside a group.
 
     Where one of two sets has the other in it, their difference follows from both; so it is with
     either and the complement of the other.
 
     Parameters
     ----------
-    stratum, rows : arrays (cells,)
-        Rows in the event, of the stratum and of all strata.
+    strata : array (strata, cells)
+        Rows in the event.
+    rows : array (cells,)
+        The same of all strata.
     groups : sequence of masks (cells,)
         Each is a group that is shown.
     """
-    total = rows.sum()
+    telling = np.zeros(len(strata), dtype=bool)
+    mine = strata.sum(axis=1)
     for members in groups:
-        both = stratum[members].sum()
-        mine = stratum.sum() - both
+        both = strata[:, members].sum(axis=1)
         theirs = rows[members].sum() - both
-        neither = total - both - mine - theirs
-        parts = np.array([both, mine, theirs, neither])
+        parts = np.array([both, mine - both, theirs, rows.sum() - mine - theirs])
         # With one of the four parts empty the others follow.
-        if not parts.all() and ((parts > 0) & (parts < min_group_size)).any():
-            return True
-    return False
+        is_few = ((parts > 0) & (parts < min_group_size)).any(axis=0)
+        telling |= is_few & ~parts.all(axis=0)
+    return telling
 
 
 def stratum_rates(
@@ -288,11 +289,10 @@ def stratum_rates(
         return (), 0
     event = np.asarray(seen.notion.event, dtype=float)
     counted = [part.n_rows if part.n_counted is None else part.n_counted for part in strata.parts]
-    by_cell = [event @ by_label for by_label in counted]
-    rows = np.array([int(cells.sum()) for cells in by_cell])
+    by_cell = np.array([event @ by_label for by_label in counted])
+    rows = by_cell.sum(axis=1).astype(int)
     shown = ~too_few(rows, min_group_size)
-    for number, cells in enumerate(by_cell):
-        shown[number] &= not _tells(cells, seen.rows_of_cells, groups, min_group_size)
+    shown &= ~_telling(by_cell, seen.rows_of_cells, groups, min_group_size)
     while not shown.all() and shown.any() and too_few(rows[~shown].sum(), min_group_size):
         shown[np.flatnonzero(shown)[np.argmin(rows[shown])]] = False
     found = []
