@@ -5,6 +5,10 @@ import polars as pl
 import pytest
 
 from gerrymend import audit, audit_counts, check_report, prove
+from gerrymend.auditing.from_rows import Given, read_tally
+from gerrymend.auditing.strata import stratum_rates
+from gerrymend.inputs.sample import Decided
+from gerrymend.notions import as_rates
 from tests.auditing.few_rows import few_rows
 from tests.checking import assert_checked
 
@@ -285,6 +289,54 @@ def test_a_stratum_that_tells_of_one_person_beside_a_group_is_not_shown():
     assert [group.group for group in report.marginals] == ["sex = f", "sex = m"]
     assert report.strata == ()
     assert report.strata_left_out == 2
+
+
+class Counted(list):
+    """A list that counts how often it is gone through."""
+
+    times = 0
+
+    def __iter__(self):
+        self.times += 1
+        return super().__iter__()
+
+
+def tells_of_few(stratum, group, floor):
+    """Whether one of the four sets that two sets of rows make is empty, and another has few."""
+    parts = [(stratum & group).sum(), (stratum & ~group).sum(), (~stratum & group).sum()]
+    parts.append(len(stratum) - sum(parts))
+    return 0 in parts and any(0 < part < floor for part in parts)
+
+
+def test_strata_that_tell_of_few_are_found_in_one_pass_over_the_groups():
+    """Against each stratum and group in turn, by masks of the rows."""
+    notion = as_rates("statistical_parity")[0]
+    outcomes = set()
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        town = np.repeat(np.arange(4), 60)
+        home = 2 * town + (rng.random(240) < rng.uniform(0.05, 0.5, 4)[town])
+        control = np.where(rng.random(240) < 0.01, 3 - town, town)
+        given = Given(
+            None, rng.integers(0, 2, 240), {"home": home.astype(str)}, None,
+            {"town": control.astype(str)},
+        )  # fmt: skip
+        tally = read_tally(None, given, Decided(None, False, None), (notion,))
+        (column,) = tally.columns
+        homes = np.unique(home)
+        groups = Counted(column.equals(str(one)) for one in homes)
+        rates, left_out = stratum_rates(tally.of_notion(notion), 10, groups)
+        shown = [
+            f"town = {one}"
+            for one in range(4)
+            if not any(tells_of_few(control == one, home == group, 10) for group in homes)
+        ]
+        assert [one.stratum for one in rates] == shown
+        assert left_out == 4 - len(shown)
+        assert groups.times == 1
+        outcomes |= {"shown"} if shown else set()
+        outcomes |= {"left out"} if left_out else set()
+    assert outcomes == {"shown", "left out"}
 
 
 @pytest.mark.parametrize("notion", ["statistical_parity", "mean_outcome"])
