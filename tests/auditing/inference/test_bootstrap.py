@@ -1,6 +1,9 @@
 """bootstrap() against every resample of a few rows, and against people that rows are drawn from."""
 
+import importlib
 import itertools
+import math
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +12,10 @@ import polars as pl
 import pytest
 
 from gerrymend import audit, bootstrap
+from gerrymend.subgroups.thresholds.search import StartedSearch
+
+# The module, which has the name of its function.
+bootstrap_module = importlib.import_module("gerrymend.auditing.inference.bootstrap")
 
 
 def by_hand(colours, weights, decided, every):
@@ -131,6 +138,27 @@ def test_progress_and_the_budget():
     found = bootstrap(y, decided, sensitive_features=attributes, n_resamples=10_000, budget=1e-9,
                       on_draw=lambda done, of: heard.append((done, of)))  # fmt: skip
     assert (found.n_resamples, heard) == (1, [(1, 10_000)])
+
+
+def test_searches_are_given_the_time_that_is_left(monkeypatch):
+    """Each takes four of ten seconds: that of the rows, one resample, and one that is cut short."""
+    y, decided, attributes = people(100, 0)
+    now = [0.0]
+    given = []
+
+    def slow_search(bound, residual, *, seconds=math.inf):
+        given.append(seconds)
+        now[0] += 4.0
+        return bound.worst(residual[None])
+
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(StartedSearch, "search", slow_search)
+    monkeypatch.setattr(
+        bootstrap_module, "rounds", lambda n, **_: ([range(i, i + 1)] for i in range(3))
+    )
+    found = bootstrap(y, decided, sensitive_features=attributes, budget=10)
+    assert given == [5.0, 6.0, 2.0, 0.0]
+    assert found.n_resamples == 1
 
 
 def test_sums_of_a_lazy_frame():

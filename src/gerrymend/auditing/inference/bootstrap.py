@@ -42,15 +42,16 @@ class Bootstrap:
     Attributes
     ----------
     unfairness : float
-        What the same search finds in the rows: a quick one, as it is repeated so often. audit()
-        looks harder.
+        What the same search finds in the rows: a quick one, as it is repeated so often, and one
+        that half of the budget cuts short. audit() looks harder.
     optimism : float
         By how much a subgroup looks worse on the rows that it was found on than on others.
     recurrence : float
         The part of the resamples in which much the same subgroup is found as in the rows: they
         share more than half of what either covers, by weight.
     n_resamples : int
-        Resamples that were drawn; fewer than asked for where time was up.
+        Resamples that were searched; fewer than asked for where time was up. Of those that it cut
+        short only the first round counts, for want of others.
     """
 
     unfairness: float
@@ -93,7 +94,8 @@ decision_probabilities, pos_label, data
     n_resamples : int, default=199
         How often the rows are drawn anew and searched.
     budget : float, default=30.0
-        Seconds that it may take; a round of resamples is drawn in any case.
+        Seconds that it may take; a round of resamples is drawn in any case, and searched as far as
+        there is time.
     random_state : int, default=0
         Seed of the resamples.
     n_jobs : int, optional
@@ -143,14 +145,17 @@ def _repeated(
     on_draw: Callable[[int, int], None] | None,
 ) -> Bootstrap:
     """Draw and search until all resamples are made or it is too late, and average."""
-    there = searches.in_the_rows()
+    there = searches.in_the_rows((deadline + time.monotonic()) / 2)
     width = sum(len(part.residual) for part in searches.seen)
     sent = Common(searches)
-    searched = []
+    searched: list[_Resampled] = []
     with Workers(n_jobs) as workers:
         for blocks in rounds(n_resamples, workers=workers.number, width=width, deadline=deadline):
-            tasks = [(sent, there, draws) for draws in blocks]
-            searched += [resampled for some in workers(_search, tasks) for resampled in some]
+            left = max(0.0, deadline - time.monotonic())
+            tasks = [(sent, there, draws, left) for draws in blocks]
+            found = [resampled for some in workers(_search, tasks) for resampled in some]
+            # A search that was cut short has found less; the first ones count, as there are none.
+            searched += [one for one in found if not (searched and one.cut_short)]
             if on_draw is not None:
                 on_draw(len(searched), n_resamples)
     optimism = math.fsum(resampled.value - resampled.on_rows for resampled in searched) / len(
@@ -174,10 +179,14 @@ class _Resampled(NamedTuple):
     value: float
     on_rows: float
     is_the_same: bool
+    cut_short: bool = False
 
 
-def _search(searches: Common["_Searches"], there: _Worst, draws: range) -> list[_Resampled]:
-    return [searches.value.in_a_resample(draw, there) for draw in draws]
+def _search(
+    searches: Common["_Searches"], there: _Worst, draws: range, seconds: float
+) -> list[_Resampled]:
+    deadline = time.monotonic() + seconds  # a worker may be in another process, with its own clock
+    return [searches.value.in_a_resample(draw, there, deadline) for draw in draws]
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,16 +209,18 @@ class _Searches:
             Resampler(seen, seed),
         )
 
-    def in_the_rows(self) -> _Worst:
+    def in_the_rows(self, deadline: float) -> _Worst:
         """Return the worst that the search finds in the rows as they are."""
-        return self._worst([part.residual for part in self.seen], self.seen[0].cells.total_weight)
+        residuals = [part.residual for part in self.seen]
+        return self._worst(residuals, self.seen[0].cells.total_weight, deadline)
 
-    def in_a_resample(self, draw: int, there: _Worst) -> _Resampled:
+    def in_a_resample(self, draw: int, there: _Worst, deadline: float) -> _Resampled:
         """Return the worst that it finds in a resample, measured there and on the rows."""
-        found = self._worst(*self.resampler.draw(draw))
+        found = self._worst(*self.resampler.draw(draw), deadline)
+        cut_short = time.monotonic() >= deadline
         # Nothing differs in the resample: no subgroup, so that none recurs.
         if abs(found.value) <= ROUNDING:
-            return _Resampled(0.0, 0.0, is_the_same=False)
+            return _Resampled(0.0, 0.0, is_the_same=False, cut_short=cut_short)
         seen = self.seen[found.notion]
         on_rows = float(seen.residual[found.members].sum()) / seen.cells.total_weight
         return _Resampled(
@@ -218,12 +229,13 @@ class _Searches:
             # Cells of another notion are others: there may be more or fewer rows in its event.
             found.notion == there.notion
             and shared_part(seen.cells.mass, found.members, there.members) > MOST_SHARED,
+            cut_short,
         )
 
-    def _worst(self, residuals: list[Array], n: float) -> _Worst:
+    def _worst(self, residuals: list[Array], n: float, deadline: float) -> _Worst:
         """Return the worst subgroup over all notions; `n` is the weight of all rows."""
         found = [
-            bound.worst(residual[None])
+            bound.search(residual, seconds=max(0.0, deadline - time.monotonic()))
             for bound, residual in zip(self.bounds, residuals, strict=True)
         ]
         worst = max(range(len(found)), key=lambda i: abs(float(found[i].values[0])))
