@@ -160,8 +160,7 @@ def test_the_value_that_marks_a_group_by_enumeration(seed):
     above = {}
     for value in "abcd":
         has = race == value
-        followed = [(has & members).sum(), (has & ~members).sum(), (~has & ~members).sum()]
-        if min(followed) >= 10:
+        if (has & members).sum() >= 10 and (~has & ~members).sum() >= 10:
             above[value] = has[members].mean() - has.mean()
     assert above[trait.value] == max(above.values())
 
@@ -173,8 +172,14 @@ def test_few_others_are_told_as_a_bound():
     members = np.array([True, True, False, False])
     (trait,) = composition((column,), np.array([1, 999, 400, 600]), members, 10)
     assert (trait.value, trait.share, trait.at_least) == ("M", 0.99, True)
-    # Of the few outside nothing is told either: the one value that could be is left out.
-    assert composition((column,), np.array([400, 600, 3, 997]), members, 10) == ()
+    # Of few women outside it is told no more than that: 403 − 10 of 1000, and not 400.
+    (trait,) = composition((column,), np.array([400, 600, 3, 997]), members, 10)
+    assert (trait.value, trait.share, trait.at_least) == ("F", 0.393, True)
+    # Few of either: by the smaller of the 1000 in it and the 998 men.
+    (trait,) = composition((column,), np.array([5, 995, 995, 3]), members, 10)
+    assert (trait.value, trait.share, trait.at_least) == ("M", 0.988, True)
+    # Of men everyone's share would tell of 3 women outside, and there are too few women inside.
+    assert composition((column,), np.array([5, 995, 3, 997]), members, 10) == ()
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -192,9 +197,16 @@ def test_no_number_of_rows_below_the_floor_follows(seed):
         parts = [rows[has & members].sum(), rows[~has & members].sum(),
                  rows[has & ~members].sum(), rows[~has & ~members].sum()]  # fmt: skip
         few = [0 < n < 10 for n in parts]
-        assert few == [False, trait.at_least, False, False]
+        assert few == [False, few[1], few[2], False]
+        assert trait.at_least == (few[1] or few[2])
         if trait.at_least:
-            assert trait.share == (size - 10) / size <= parts[0] / size
+            # By what is known anyhow, the rows of the group and those of the value, and the floor.
+            known = [
+                whole
+                for whole, is_few in zip([size, rows[has].sum()], few[1:3], strict=True)
+                if is_few
+            ]
+            assert trait.share == (min(known) - 10) / size < parts[0] / size
         else:
             assert trait.share == pytest.approx(parts[0] / size)
 

@@ -41,8 +41,8 @@ class Trait:
     share : float or None
         The part of the subgroup's rows that have it; None for a number.
     at_least : bool
-        Whether `share` is only no more than the part: so few others are in the subgroup that their
-        number is not told.
+        Whether `share` is only no more than the part: so few others are in the subgroup, or so few
+        with the value are not, that their number is not told.
     median : float or None
         The median of a number in the subgroup, to two digits of how far apart the numbers of
         people are; None for a category.
@@ -120,19 +120,22 @@ def _value_trait(
     with_it = np.bincount(code, inside, n_values)
     with_it_outside = np.bincount(code, outside, n_values)
     size = inside.sum()
-    others_outside = outside.sum() - with_it_outside
     # What is outside follows from everyone's share.
-    few_outside = identifies([with_it_outside, others_outside], min_group_size).any(axis=0)
-    (told,) = np.nonzero(~(too_few(with_it, min_group_size) | few_outside))
+    few_without = identifies(outside.sum() - with_it_outside, min_group_size)
+    (told,) = np.nonzero(~(too_few(with_it, min_group_size) | few_without))
     if not len(told):
         return None
-    overall = (with_it + with_it_outside) / (size + outside.sum())
+    everyone = with_it + with_it_outside
+    overall = everyone / (size + outside.sum())
     # The more common of two that are as far above.
     place = told[np.lexsort((-with_it[told], (overall - with_it / size)[told]))[0]]
-    few_others = bool(identifies(size - with_it[place], min_group_size))
-    share = float((size - min_group_size if few_others else with_it[place]) / size)
+    # So few others in it, or so few with it outside, that a bound is told in place of the number.
+    wholes = np.array([size, everyone[place]])
+    few = identifies(wholes - with_it[place], min_group_size)
+    number = wholes[few].min() - min_group_size if few.any() else with_it[place]
+    share = float(number / size)
     value = column.categories[place]
-    trait = Trait(column.name, value, share, few_others, None, float(overall[place]))
+    trait = Trait(column.name, value, share, bool(few.any()), None, float(overall[place]))
     return share - trait.overall, trait
 
 

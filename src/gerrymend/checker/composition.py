@@ -59,8 +59,8 @@ def _category(
     """Return what may be told of the value whose share is furthest above everyone's; None of none.
 
     The numbers of rows with and without it, in the subgroup and outside, are 0 or no less than the
-    floor; but for others in the subgroup, in whose place a bound is told. Of values that are
-    equally far above, any may be told.
+    floor; but for others in the subgroup and those with it outside, in whose place a bound is told.
+    Of values that are equally far above, any may be told.
     """
     counts: dict[Any, list[int]] = {}
     for value, number, everyone in zip(attribute.values, own, rows, strict=True):
@@ -72,18 +72,16 @@ def _category(
     above = {
         value: Fraction(number, size) - Fraction(everyone, sum(rows))
         for value, (number, everyone) in counts.items()
-        if number >= smallest
-        and all(part == 0 or part >= smallest
-                for part in (everyone - number, outside - everyone + number))
-    }  # fmt: skip
+        if number >= smallest and not 0 < outside - everyone + number < smallest
+    }
     values = {}
     for value in above:
         if above[value] >= max(above.values()) - TOLERANCE:
             number, everyone = counts[value]
-            few_others = 0 < size - number < smallest
+            few = [whole for whole in (size, everyone) if 0 < whole - number < smallest]
             values[value] = {
-                "share": Fraction(size - smallest if few_others else number, size),
-                "at_least": few_others,
+                "share": Fraction(min(few) - smallest if few else number, size),
+                "at_least": bool(few),
                 "overall": Fraction(everyone, sum(rows)),
             }
     return {"values": values} if values else None
