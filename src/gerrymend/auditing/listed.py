@@ -130,7 +130,8 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     told |= _tell_traits(ask, [one for one in others if one not in told])
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
-    first = ask.lead if said is None or by_traits else said.subgroup
+    largest = ask.lead if said is None or by_traits else said.subgroup
+    first = _leading(ask, largest, sharp)
     for one in ask.top:
         if first is not None and one is not ask.lead:
             told[one] = replace(told[one], apart=apart_from(ask.seen, first, one, ask.published))
@@ -149,6 +150,13 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
         "kept_back": tuple(kept_back),
         **fields,
     }
+
+
+def _leading(ask: ToTell, largest: Subgroup | None, sharp: Subgroup | None) -> Subgroup | None:
+    """Return who leads: who stands out, where the largest unfairness may be chance."""
+    if sharp is None or not _is_chance(ask):
+        return largest
+    return largest if largest is not None and largest.describe() == sharp.describe() else sharp
 
 
 def _tell_sentence(ask: ToTell) -> tuple[SentenceGroup | None, list[str]]:

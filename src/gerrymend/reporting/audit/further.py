@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.direction import is_further
-from gerrymend.reporting.audit.standing_out import sharpest
+from gerrymend.reporting.audit.direction import is_further, sharpest
 from gerrymend.reporting.audit.subgroup_words import Facts, compared_rates, reference_noun
 from gerrymend.reporting.wording import event_noun, percent, unfairness
 

@@ -3,8 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.chance import is_chance, p_words
-from gerrymend.reporting.audit.direction import headline, in_unit
+from gerrymend.reporting.audit.chance import p_words
+from gerrymend.reporting.audit.direction import (
+    headline,
+    in_unit,
+    is_chance,
+    sharpest,
+    sharpest_leads,
+)
 from gerrymend.reporting.audit.standing_out import standing_out_sentences
 from gerrymend.reporting.audit.verdict import lead_sentence, verdict_sentences
 from gerrymend.reporting.wording import unfairness
@@ -16,16 +22,19 @@ _SAME = ("subgroup", "notion", "unit", "treated", "unfairness", "size", "rate", 
 def lead_data(report: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the subgroup that text and page begin with; None where none is described.
 
-    `base` is the number of its rows that the rate is over; None where rows weigh differently.
+    `base` is the number of its rows that the rate is over; None where rows weigh differently. The
+    p-value is that by which it leads: of the largest unfairness or, where that may be chance, of
+    the group that stands out from it.
     """
     lead = headline(report)
     if lead is None:
         return None
+    by_sharpest = is_chance(report) and sharpest(report) is not None
     return {
         "sentence": lead_sentence(report),
         **{name: lead[name] for name in _SAME},
         "base": None if report["weighted"] else round(lead["share"] * report["n_rows"]),
-        "p_value": report["p_value"],
+        "p_value": (report["sharpest"] if by_sharpest else report)["p_value"],
     }
 
 
@@ -34,14 +43,20 @@ def brief_sentences(report: Mapping[str, Any]) -> list[str]:
     lead = lead_data(report)
     if lead is None:
         return verdict_sentences(report)[:1]
+    first = verdict_sentences(report)[0]
     gamma = report["gamma"]
+    allowed = f"and {in_unit(f'{gamma:g}', report)} is allowed"
+    if sharpest_leads(report):
+        found = in_unit(unfairness(report["unfairness"], gamma), report)
+        largest = f"The largest unfairness is {found}, {allowed} ({p_words(report)})."
+        return [first, lead["sentence"]] if first != lead["sentence"] else [first, largest]
     shown = abs(lead["unfairness"]) > gamma  # then who leads is what was shown
     own = in_unit(unfairness(lead["unfairness"], gamma), report)
     chance = "chance was not tested" if lead["p_value"] is None else p_words(report)
     return [
-        *([] if shown else verdict_sentences(report)[:1]),
+        *([] if shown else [first]),
         lead["sentence"],
-        f"Its unfairness is {own}, and {in_unit(f'{gamma:g}', report)} is allowed ({chance}).",
+        f"Its unfairness is {own}, {allowed} ({chance}).",
         # Who stands out beside one that is shown, and no chance, is left to the report.
         *([] if shown and not is_chance(report) else standing_out_sentences(report)[:1]),
     ]

@@ -87,7 +87,7 @@ _KEPT_BACK = {
     "favoured": "who is treated best",
     "in_a_sentence": "the worst group with at most three conditions",
     "core": "where in the group most of it lies",
-    "sharpest": "who stands out most from chance for its size",
+    "sharpest": "who stands out most from chance",
     "composition": "some of who is in the groups",
 }
 NO_GROUPS = "No group of one attribute has enough rows, in and out, to be described."
