@@ -290,8 +290,8 @@ def test_a_single_attribute_is_not_said_to_show_others():
     sentence = gap_sentence(report.to_dict())
     assert 0 < report.single_unfairness < 0.99 * report.unfairness
     part = f"{100 * report.single_unfairness / report.unfairness:.1f} %"
-    told = f"at most, of an interval of age and perhaps of other people: {part} of the {report.unfairness:.4f}"
-    assert told in sentence
+    assert "at most, of an interval of age and perhaps of other people: " in sentence
+    assert f"{part} of the {report.unfairness:.4f}" in sentence
     assert "% of it" not in sentence
     nothing = gap_sentence(report.to_dict() | {"single_unfairness": 0.0})
     assert "shows nothing of it" in nothing
