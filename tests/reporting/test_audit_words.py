@@ -95,6 +95,14 @@ def test_the_p_value_is_of_what_the_quick_search_finds():
     assert "quick search" not in same
 
 
+def test_a_gate_says_that_who_differs_most_may_be_favoured():
+    """What leads without `favourable` is whoever differs most, either way."""
+    asks = "say which decision people wish for (--favourable)"
+    assert asks in " ".join(brief_sentences(audits.fixed().to_dict()))
+    known = audits.fixed(favourable="positive").to_dict()
+    assert asks not in " ".join(brief_sentences(known))
+
+
 def test_chance_that_makes_nothing_is_not_said_to_hide_less_than_nothing():
     report = audits.fixed().to_dict() | {"p_value": 0.05, "n_permutations": 19, "detectable": 0.0}
     told = " ".join(permutation_sentences(report))

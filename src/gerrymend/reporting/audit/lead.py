@@ -12,6 +12,9 @@ from gerrymend.reporting.wording import unfairness
 # What is told of the subgroup, by the names that it has elsewhere in the report.
 _SAME = ("subgroup", "notion", "unit", "treated", "unfairness", "size", "rate", "overall_rate")
 
+# Who differs most may be the favoured ones.
+_ASK = "That may be good for it: say which decision people wish for (--favourable)."
+
 
 def lead_data(report: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the subgroup that text and page begin with; None where none is described.
@@ -42,6 +45,7 @@ def brief_sentences(report: Mapping[str, Any]) -> list[str]:
         *([] if shown else verdict_sentences(report)[:1]),
         lead["sentence"],
         f"Its unfairness is {own}, and {in_unit(f'{gamma:g}', report)} is allowed ({chance}).",
+        *([_ASK] if lead["treated"] is None and report["favourable"] is None else []),
         # Who stands out beside one that is shown, and no chance, is left to the report.
         *([] if shown and not is_chance(report) else standing_out_sentences(report)[:1]),
     ]
