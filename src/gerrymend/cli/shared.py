@@ -82,8 +82,9 @@ def guarded(work: Callable[[Console], int]) -> int:
     Parameters
     ----------
     work : callable
-        Takes a console on standard error, and returns an exit code. ImportError, OSError, TypeError
-        and ValueError are the user's to mend; others are bugs, and keep their traceback.
+        Takes a console on standard error, and returns an exit code. EOFError (of a file that was
+        cut off), ImportError, OSError, TypeError and ValueError are the user's to mend; others are
+        bugs, of which `app.main` shows the traceback.
     """
     console = Console(stderr=True, highlight=False)
     try:
@@ -97,7 +98,7 @@ def guarded(work: Callable[[Console], int]) -> int:
     except KeyboardInterrupt:
         console.print("Interrupted.")
         return INTERRUPTED
-    except (ImportError, OSError, TypeError, ValueError) as error:
+    except (EOFError, ImportError, OSError, TypeError, ValueError) as error:
         tell(console, str(error), "red")
         return CANT_BE_DONE
 
