@@ -208,7 +208,8 @@ def test_a_quiet_gate_prints_warnings_and_why_it_is_shut(folder):
     lead = json.loads(gate(folder / "point.csv", "--json", "-")[1])["lead"]
     own = f"{abs(lead['unfairness']):.4f}"
     assert err.rstrip().endswith(f"{lead['sentence']} Its unfairness is {own}, and 0.01 is allowed "
-                                 "(chance was not tested).")  # fmt: skip
+                                 "(chance was not tested). That may be good for it: say which "
+                                 "decision people wish for (--favourable).")  # fmt: skip
     _, _, err = gate(folder / "point.csv", "--quiet", "--permutations", "19")
     assert "0.01 is allowed (p = 0.050)." in err
     assert gate(folder / "point.csv", "--quiet", "--gamma", "0.06") == (0, "", "")

@@ -182,3 +182,19 @@ def test_what_is_no_more_than_chance_is_said_to_be_so(small):
     told = " ".join(audit_text(report).split())
     assert "no more than what chance alone finds, up to" in told
     assert "no more than what chance" not in " ".join(audit_text(small.to_dict()).split())
+
+
+def test_nobody_is_called_worse_off_for_what_is_allowed_and_chance(small):
+    report = small.to_dict() | {"gamma": 0.5, "detectable": 0.002}
+    further = {**report["worst"], "subgroup": "sex = F", "unfairness": 0.0001, "treated": "worse"}
+    report["top"] = [report["worst"], further]
+    calm = report | {"verdict": "within gamma"}
+    assert "\nAlso looked at  sex = F\n" in audit_text(calm)
+    assert "Also worse off" not in audit_text(calm)
+    # What is no more than chance is said of it as before.
+    assert "no more than what chance alone finds, up to" in " ".join(audit_text(calm).split())
+    # It is worse off where more is not allowed, or it is more than chance finds.
+    further["unfairness"] = 0.0021
+    assert "\nAlso worse off  sex = F\n" in audit_text(calm)
+    exceeds = report | {"verdict": "exceeds gamma", "gamma": 0.00005}
+    assert "\nAlso worse off  sex = F\n" in audit_text(exceeds)

@@ -18,6 +18,8 @@ Subgroup = Mapping[str, Any]
 # A subgroup as a reader finds it at the head of a list, by how it is treated.
 _FIRST = {"worse": "Treated worst", "better": "Most favoured", None: "Differs most"}
 _ANOTHER = {"worse": "Also worse off", "better": "Also favoured", None: "Also"}
+# A further one that is allowed, and no more than what chance finds.
+_LOOKED_AT = "Also looked at"
 _SENTENCE = {
     "worse": "The subgroup treated worst",
     "better": "The most favoured subgroup",
@@ -152,7 +154,7 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
         shown = [(STANDS_OUT, sharp), *(one for one in shown if not is_named(sharp, one[1]))]
     elif sharp is not None and not any(is_named(sharp, one) for _, one in shown):
         shown.append((STANDS_OUT, sharp))
-    shown += [(_ANOTHER[one["treated"]], one) for one in others]
+    shown += [(_further(one, report), one) for one in others]
     # All others are not alike: those who are most favoured are some of them.
     named = [("Everyone else" if is_rest(one, report) else name, one) for name, one in shown]
     return [(name, one) for name, one in named if name != "Everyone else" or tells_rest(report)]
@@ -164,7 +166,19 @@ def is_further(standing: str) -> bool:
     >>> is_further("Also worse off"), is_further("Treated worst")
     (True, False)
     """
-    return standing in _ANOTHER.values()
+    return standing in (*_ANOTHER.values(), _LOOKED_AT)
+
+
+def _further(subgroup: Subgroup, report: Report) -> str:
+    """Return what a further subgroup is called: worse off, or favoured, if that matters.
+
+    It doesn't where the report is within gamma, and chance alone finds as much.
+    """
+    calm = report["verdict"] == "within gamma"
+    line = report["detectable"]
+    if calm and line is not None and abs(subgroup["unfairness"]) <= line:
+        return _LOOKED_AT
+    return _ANOTHER[subgroup["treated"]]
 
 
 def tells_rest(report: Report) -> bool:

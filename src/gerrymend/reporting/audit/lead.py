@@ -18,6 +18,9 @@ from gerrymend.reporting.wording import unfairness
 # What is told of the subgroup, by the names that it has elsewhere in the report.
 _SAME = ("subgroup", "notion", "unit", "treated", "unfairness", "size", "rate", "overall_rate")
 
+# Who differs most may be the favoured ones.
+_ASK = "That may be good for it: say which decision people wish for (--favourable)."
+
 
 def lead_data(report: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the subgroup that text and page begin with; None where none is described.
@@ -57,6 +60,7 @@ def brief_sentences(report: Mapping[str, Any]) -> list[str]:
         *([] if shown else [first]),
         lead["sentence"],
         f"Its unfairness is {own}, {allowed} ({chance}).",
+        *([_ASK] if lead["treated"] is None and report["favourable"] is None else []),
         # Who stands out beside one that is shown, and no chance, is left to the report.
         *([] if shown and not is_chance(report) else standing_out_sentences(report)[:1]),
     ]

@@ -159,12 +159,13 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     figures = [
         largest,
         ("Unfairness allowed", in_unit(f"{gamma:g}", report), "gamma"),
-        (
-            "One attribute at a time",
-            in_unit(unfairness(report["single_unfairness"], gamma), report),
-            "largest unfairness of any value or interval",
-        ),
     ]
+    # A figure of nobody in particular is left for below.
+    alone = report["single_unfairness"]
+    who = words.alone_words(report) if alone else "largest unfairness of any value or interval"
+    if who is not None:
+        value = in_unit(unfairness(alone, gamma), report)
+        figures.append(("One attribute at a time", value, who))
     for one in _in_figures(report):
         rate = capitalised(in_words(one["notion"]))
         who = "everyone else" if is_rest(one, report) else as_object(one, report)
