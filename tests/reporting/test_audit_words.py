@@ -15,6 +15,7 @@ from gerrymend.notions import FairnessNotion
 from gerrymend.reporting import wording
 from gerrymend.reporting.audit.chance import chance_sentence, permutation_sentences
 from gerrymend.reporting.audit.how import how_facts
+from gerrymend.reporting.audit.lead import brief_sentences
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.page import audit_page, subgroup_fragment
@@ -78,6 +79,20 @@ def test_chance_is_told_as_far_as_it_was_tested(case):
     report["sharpest"] = None
     assert words in verdict(report)
     assert ("Hardly" in verdict(report)) == (report["p_value"] <= 0.01)
+
+
+def test_the_p_value_is_of_what_the_quick_search_finds():
+    """0.0114 above 0.0096, the line of chance, looks significant; 0.0090 was tested."""
+    report = audits.fixed().to_dict() | {
+        "p_value": 0.105, "n_permutations": 199, "detectable": 0.0096, "unfairness": 0.0114,
+        "searched_unfairness": 0.0090, "sharpest": None, "held_out": None}  # fmt: skip
+    told = "p = 0.105, by a quick search, which finds 0.0090 in the rows"
+    assert f"({told})" in verdict(report)
+    assert f"({told})" in " ".join(brief_sentences(report))
+    assert f"whole search{told.removeprefix('p = 0.105')}" in audit_page(report)
+    same = verdict(report | {"searched_unfairness": 0.0114})
+    assert "(p = 0.105)" in same
+    assert "quick search" not in same
 
 
 def test_chance_that_makes_nothing_is_not_said_to_hide_less_than_nothing():

@@ -29,11 +29,20 @@ def test_who_is_no_chance_comes_before_what_may_be(small):
     rate = report["sharpest"]["subgroup"]["rate"]
     assert f"false negative rate {100 * rate:.3g} %, against " in first
     n_groups = report["sharpest"]["n_groups"]
-    assert f"hardly chance (p = 0.005, after allowing for the {n_groups} groups looked at)" in first
+    assert (
+        f"hardly chance (p = 0.005, after allowing for the {n_groups} groups looked at; 199 "
+        "shuffles can give no less)"
+    ) in first
     assert "more are decided" in cases
     assert chance.startswith("The largest unfairness could well be chance: ")
     assert "may be real all the same" not in chance
     assert lead.startswith("The subgroup treated worst is ")
+
+
+def test_less_than_the_least_p_value_is_not_said_of_more(small):
+    report = small.to_dict()
+    report["sharpest"]["p_value"] = 0.01
+    assert "shuffles can give no less" not in verdict_sentences(report)[0]
 
 
 def test_every_output_names_it(small):

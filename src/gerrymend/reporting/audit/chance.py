@@ -8,6 +8,7 @@ import numpy as np
 from gerrymend._numeric.rate_intervals import rate_interval
 from gerrymend.notions import NOTION_NAMES, rate_and_class
 from gerrymend.reporting.audit.direction import headline, in_unit, of_numbers
+from gerrymend.reporting.audit.permutations import families, is_least
 from gerrymend.reporting.audit.said import whose_words
 from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
@@ -53,7 +54,7 @@ def chance_sentence(report: Report) -> str:
         return f"Whether chance alone could make as much was not tested ({why})."
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
-    told = f"({p_equals(value)}{', of the rows that were searched' if apart else ''})"
+    told = f"({p_words(report)}{', of the rows that were searched' if apart else ''})"
     draws = count(report["n_permutations"])
     if value <= _TINY:
         return (
@@ -64,17 +65,31 @@ def chance_sentence(report: Report) -> str:
     if value <= _SMALL:
         often = f"in at most 1 of {int(1 / value + 1e-9)} samples where nothing differs"
         # So many that p is _TINY, the least that they can give, over all that is tested at once.
-        enough = max(199, round(_families(report) / _TINY) - 1)
+        enough = max(199, round(families(report) / _TINY) - 1)
         more = f"; {draws} permutations can't tell more, and {count(enough)} would"
-        more = more if _is_least(report) else ""
+        more = more if is_least(value, report) else ""
         return f"Chance alone makes as much {often} {told}{more}."
-    if _is_least(report):
+    if is_least(value, report):
         return f"It could be chance: {draws} permutations are too few to tell {told}."
     largest = "The largest unfairness" if stands_out(report) else "So large an unfairness"
     return (
         f"{largest} could well be chance: where nothing differs, so many rows show as much in "
         f"about {percent(value)} of samples {told}.{_of_small_groups(report)}"
     )
+
+
+def p_words(report: Report) -> str:
+    """Return the p-value with what it is of, where that is not the largest unfairness found."""
+    return f"{p_equals(report['p_value'])}{quick_search_words(report)}"
+
+
+def quick_search_words(report: Report) -> str:
+    """Return that a test is by a quick search and of what that finds; "" where that is the same.
+
+    Beside the largest unfairness and what chance finds, a p-value would else seem to be wrong.
+    """
+    found = _quickly_found(report)
+    return "" if found is None else f", by a quick search, which finds {found} in the rows"
 
 
 def _of_small_groups(report: Report) -> str:
@@ -94,7 +109,7 @@ def _of_small_groups(report: Report) -> str:
 def _as_unfair(report: Report) -> str:
     """Return in how many draws as much was found: p = families·(1 + these) / (1 + draws)."""
     draws = 1 + report["n_permutations"]
-    number = round(report["p_value"] * draws / _families(report)) - 1
+    number = round(report["p_value"] * draws / families(report)) - 1
     return "none was" if number < 1 else "1 was" if number == 1 else f"{count(number)} were"
 
 
@@ -106,29 +121,6 @@ def _obstacle(report: Report) -> str | None:
         return why
     people = "what holds for the people behind the rows"
     return f"{why}; confidence=0.95 (--confidence 0.95) tells {people}"
-
-
-def _is_least(report: Report) -> bool:
-    """Return whether a p-value is the least that so many permutations can give.
-
-    (1 + draws at or above) / (1 + draws), times the number of families that are tested.
-    """
-    draws = report["n_permutations"]
-    return bool(report["p_value"] * (1 + draws) <= _families(report) * (1 + 1e-9))
-
-
-def _families(report: Report) -> int:
-    """Return how many tests the p-value is over.
-
-    Rates over all rows are tested apart from those over rows of one label; so is each class of more
-    than two, and each mean of numbers.
-    """
-
-    def family(notion: Mapping[str, Any]) -> tuple[Any, ...]:
-        of_numbers = None if notion.get("unit") is None else notion["name"]
-        return all(notion["event"]), notion.get("class"), of_numbers
-
-    return len(set(map(family, report["notions"])))
 
 
 def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
@@ -149,7 +141,7 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
         nothing = f"In 19 of 20 shuffles ({draws} in all) the search found no difference at all"
         return [f"{nothing}: any that is there is no chance.", tested]
     if line is None:
-        enough = 20 * _families(report) - 1
+        enough = 20 * families(report) - 1
         return [f"{draws} permutations are too few for p = 0.05; {enough} are enough.", tested]
     found = in_unit(unfairness(line), report)
     return [
@@ -176,15 +168,20 @@ def _example(report: Report, line: float) -> str:
 
 
 def _searched(report: Report) -> str:
-    """Say what the repeated search finds in the rows themselves, where that is not what was found.
+    """Say what the repeated search finds in the rows, where that is not all that was found."""
+    found = _quickly_found(report)
+    return "" if found is None else f" In the rows as they are the same quick search finds {found}."
+
+
+def _quickly_found(report: Report) -> str | None:
+    """Return what the repeated search finds in the rows; None where that is all that was found.
 
     It is quicker than the search and the proof of the audit, and draws are compared with it.
     """
     found = report["searched_unfairness"]
     if found is None or unfairness(found) == unfairness(report["unfairness"]):
-        return ""
-    amount = in_unit(unfairness(found), report)
-    return f" In the rows as they are the same quick search finds {amount}."
+        return None
+    return in_unit(unfairness(found), report)
 
 
 def interval_words(report: Report) -> str | None:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.chance import is_chance
+from gerrymend.reporting.audit.chance import is_chance, p_words
 from gerrymend.reporting.audit.direction import headline, in_unit
 from gerrymend.reporting.audit.standing_out import standing_out_sentences
 from gerrymend.reporting.audit.verdict import lead_sentence, verdict_sentences
-from gerrymend.reporting.wording import p_equals, unfairness
+from gerrymend.reporting.wording import unfairness
 
 # What is told of the subgroup, by the names that it has elsewhere in the report.
 _SAME = ("subgroup", "notion", "unit", "treated", "unfairness", "size", "rate", "overall_rate")
@@ -37,7 +37,7 @@ def brief_sentences(report: Mapping[str, Any]) -> list[str]:
     gamma = report["gamma"]
     shown = abs(lead["unfairness"]) > gamma  # then who leads is what was shown
     own = in_unit(unfairness(lead["unfairness"], gamma), report)
-    chance = "chance was not tested" if lead["p_value"] is None else p_equals(lead["p_value"])
+    chance = "chance was not tested" if lead["p_value"] is None else p_words(report)
     return [
         *([] if shown else verdict_sentences(report)[:1]),
         lead["sentence"],

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.direction import average, headline, of_numbers
+from gerrymend.reporting.audit.permutations import is_least
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.wording import count, p_equals
@@ -37,18 +38,27 @@ def leads_too(report: Report) -> bool:
 def adjusted_words(report: Report) -> str:
     """Return the p-value of the group that stands out, and what it has paid for.
 
-    >>> adjusted_words({"sharpest": {"p_value": 0.005, "n_groups": 812}})
-    'p = 0.005, after allowing for the 812 groups looked at'
+    That no draw has as much is said: more permutations might give less.
+
+    >>> one = {"name": "false_positive_rate", "event": [True, False]}
+    >>> report = {"notions": [one], "n_permutations": 199}
+    >>> adjusted_words({**report, "sharpest": {"p_value": 0.005, "n_groups": 812}})
+    'p = 0.005, after allowing for the 812 groups looked at; 199 shuffles can give no less'
     """
     tested = report["sharpest"]
     looked_at = f"the {count(tested['n_groups'])} groups" if tested["n_groups"] > 1 else "the group"
-    return f"{p_equals(tested['p_value'])}, after allowing for {looked_at} looked at"
+    told = f"{p_equals(tested['p_value'])}, after allowing for {looked_at} looked at"
+    if is_least(tested["p_value"], report):
+        told += f"; {count(report['n_permutations'])} shuffles can give no less"
+    return told
 
 
 def likelihood_words(report: Report) -> str:
     """Say how likely it is that chance made the group that stands out.
 
-    >>> likelihood_words({"sharpest": {"p_value": 0.05, "n_groups": 20}})
+    >>> one = {"name": "false_positive_rate", "event": [True, False]}
+    >>> report = {"notions": [one], "n_permutations": 199}
+    >>> likelihood_words({**report, "sharpest": {"p_value": 0.05, "n_groups": 20}})
     'unlikely to be chance (p = 0.050, after allowing for the 20 groups looked at)'
     """
     likely = "hardly chance" if report["sharpest"]["p_value"] <= _TINY else "unlikely to be chance"

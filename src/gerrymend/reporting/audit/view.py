@@ -11,6 +11,7 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
 from gerrymend.reporting.audit.cards import part_of_axis, subgroup_cards
+from gerrymend.reporting.audit.chance import quick_search_words
 from gerrymend.reporting.audit.changes import changes_view
 from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.direction import (
@@ -170,7 +171,10 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         figures.append((rate, subgroup_words.compared_rates(one).rate, against))
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
-    figures.append(("p-value", value, "could chance explain it? It counts the whole search"))
+    quick = quick_search_words(report) if tested else ""
+    figures.append(
+        ("p-value", value, f"could chance explain it? It counts the whole search{quick}")
+    )
     if (one := sharpest(report)) is not None:
         value = p_value(report["sharpest"]["p_value"])
         figures.append(("p-value of one group", value, f"{one['subgroup']}; {_LOOKED_AT}"))
