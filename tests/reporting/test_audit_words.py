@@ -14,6 +14,7 @@ from gerrymend import Conjunctions, ExplicitGroups, LinearThresholds, audit
 from gerrymend.notions import FairnessNotion
 from gerrymend.reporting import wording
 from gerrymend.reporting.audit.chance import chance_sentence, permutation_sentences
+from gerrymend.reporting.audit.heat_map import heat_map_sentence
 from gerrymend.reporting.audit.how import how_facts
 from gerrymend.reporting.audit.lead import brief_sentences
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
@@ -23,7 +24,7 @@ from gerrymend.reporting.audit.population import discovery_sentence
 from gerrymend.reporting.audit.subgroup_words import who_words
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import verdict_sentences
-from gerrymend.reporting.audit.words import gap_sentence
+from gerrymend.reporting.audit.words import detection_sentences, gap_sentence
 from gerrymend.training.fit import ParityClassifier
 from tests.reporting import audits
 
@@ -274,6 +275,19 @@ def test_where_it_lies_is_said_to_be_kept_back_in_the_text():
     assert "Not told This is left out, or told only in part: where in the group most of it" in text
     assert "who is in the groups" not in text
     assert "Not told" not in audit_text(report | {"kept_back": ["composition"]})
+
+
+def test_what_there_was_no_time_for_is_said_in_every_form():
+    late = {"kept_back": ["core", "time"], "marginals_left_out": 3, "intersections_left_out": 2}
+    report = audits.fixed().to_dict() | late
+    text = " ".join(audit_text(report).split())
+    assert "it would tell of a group of few rows, or there was no time to rule that out." in text
+    alone = " ".join(audit_text(report | {"kept_back": ["time"]}).split())
+    assert "Not told There was no time to work out of all groups whether they would tell" in alone
+    detection = " ".join(detection_sentences(report))
+    assert "would follow by subtraction, or there was no time to rule that out." in detection
+    assert "More time (budget, --budget) shows more." in detection
+    assert "figures here, or there was no time to rule that out." in heat_map_sentence(report)
 
 
 def test_commands_leave_the_audited_decisions_out():

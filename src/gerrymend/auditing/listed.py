@@ -62,6 +62,8 @@ class ToTell:
         By which they do.
     seconds : float
         Time for the search for a group in a sentence, and for that within it.
+    seconds_to_guard : float
+        Time to work out what tells of a small group; what isn't known by then is not told.
     """
 
     examined: Sequence[Examined]
@@ -75,6 +77,7 @@ class ToTell:
     named: Sequence[NamedGroups]
     test: PermutationTest | None
     seconds: float
+    seconds_to_guard: float
 
     @cached_property
     def seen(self) -> list[NotionTally]:
@@ -89,7 +92,7 @@ class ToTell:
     @cached_property
     def published(self) -> dict[FairnessNotion, Published]:
         """All that is told so far; each step adds to it."""
-        return published_by(self.seen, self.described, self.min_group_size)
+        return published_by(self.seen, self.described, self.min_group_size, self.seconds_to_guard)
 
     @property
     def described(self) -> tuple[Subgroup, ...]:
@@ -135,6 +138,8 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     for one in ask.top:
         if first is not None and one is not ask.lead:
             told[one] = replace(told[one], apart=apart_from(ask.seen, first, one, ask.published))
+    if ask.people.allowance.ran_out:
+        kept_back.append("time")
     rules = [*((one.notion.name, one.rule) for one in told), *rules]
     return {
         **_strata_fields(ask.seen, ask.min_group_size, rules),

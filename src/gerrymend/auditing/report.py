@@ -133,7 +133,8 @@ class AuditReport:
     kept_back : tuple of str
         Parts of the report from which a group of fewer than `min_group_size` rows would follow,
         beside the others: "disadvantaged", "favoured", "in_a_sentence" and "sharpest" if a worse
-        group is not described, "core", and "composition" if some of who is in one is left out.
+        group is not described, "core", "composition" if some of who is in one is left out, and
+        "time" if there was none to rule that out for a group.
     warnings : tuple of Doubt
         Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
         before the verdict wherever the report is shown.

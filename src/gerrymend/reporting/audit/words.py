@@ -305,7 +305,8 @@ def detection_sentences(report: Report) -> list[str]:
         are = "is" if left_out == 1 else "are"
         sentences.append(
             f"For that reason {count(left_out)} of the groups of one attribute {are} left out: too "
-            "small, or so much like others that a group of few rows would follow by subtraction."
+            "small, or so much like others that a group of few rows would follow by subtraction"
+            f"{or_late(report)}."
         )
     if sentence := kept_back_sentence(report):
         sentences.append(sentence)
@@ -315,13 +316,24 @@ def detection_sentences(report: Report) -> list[str]:
 
 def kept_back_sentence(report: Report, besides: Sequence[str] = ()) -> str | None:
     """Say what is left out, or told only in part, for the sake of few rows; None if nothing is."""
-    parts = ", ".join(_KEPT_BACK[part] for part in report["kept_back"] if part not in besides)
-    if not parts:
-        return None
-    return (
-        f"This is left out, or told only in part: {parts}. Beside the rest of the report it would "
-        "tell of a group of few rows."
-    )
+    kept_back = [part for part in report["kept_back"] if part not in (*besides, "time")]
+    sentences = []
+    if parts := ", ".join(_KEPT_BACK[part] for part in kept_back):
+        sentences.append(
+            f"This is left out, or told only in part: {parts}. Beside the rest of the report it "
+            f"would tell of a group of few rows{or_late(report)}."
+        )
+    if "time" in report["kept_back"]:
+        sentences.append(
+            "There was no time to work out of all groups whether they would tell of few rows; "
+            "those of which it is not known are left out. More time (budget, --budget) shows more."
+        )
+    return " ".join(sentences) or None
+
+
+def or_late(report: Report) -> str:
+    """Return what is added to why something is left out, where some is for want of time."""
+    return ", or there was no time to rule that out" if "time" in report["kept_back"] else ""
 
 
 def rare_values_sentence(report: Report) -> str:
