@@ -19,6 +19,7 @@ from gerrymend.reporting.audit.direction import (
     described,
     direction_sentences,
     in_unit,
+    is_part,
     is_rest,
     leads,
     reference_words,
@@ -172,7 +173,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     tested = report["p_value"] is not None
     value = p_value(report["p_value"]) if tested else "not tested"
     figures.append(("p-value", value, "could chance explain it? It counts the whole search"))
-    if (one := sharpest(report)) is not None:
+    if (one := sharpest(report)) is not None and not is_part(report):
         value = p_value(report["sharpest"]["p_value"])
         figures.append(("p-value of one group", value, f"{one['subgroup']}; {_LOOKED_AT}"))
     return figures
