@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gerrymend import Conjunctions, audit, check_report
-from gerrymend.reporting.audit.chance import chance_sentence
+from gerrymend.reporting.audit.chance import chance_sentence, permutation_sentences
 from gerrymend.reporting.audit.direction import described, headline
-from gerrymend.reporting.audit.lead import brief_sentences
+from gerrymend.reporting.audit.lead import brief_sentences, passing_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
@@ -114,6 +114,49 @@ def test_a_verdict_within_gamma_names_it(small):
     proven, first, *_ = verdict_sentences(report)
     assert proven.startswith("Proven: ")
     assert HIT in first
+
+
+def test_nobody_adds_the_cases_of_two_groups_that_share_people(small):
+    """By brute force: how much of who stands out is in the largest, and what that has without."""
+    y, p, attributes, hit = small_group_hit_hard()
+    report = small.to_dict()
+    large = small.disadvantaged
+    inside = large.contains(attributes) & (y == 1)
+    hit = hit & (y == 1)
+    assert report["sharpest"]["within"] == pytest.approx((hit & inside).sum() / hit.sum())
+    apart = report["disadvantaged"]["apart"]
+    assert apart["shared"] == pytest.approx((hit & inside).sum() / inside.sum())
+    assert apart["rate"] == pytest.approx((p == 0)[inside & ~hit].mean())
+    assert apart["overall_rate"] == pytest.approx((p == 0)[(y == 1) & ~hit].mean())
+    told = f"without them its rate is {100 * apart['rate']:.3g} %."
+    (shared,) = (one for one in verdict_sentences(report) if one.endswith(told))
+    assert "positives of the group that stands out are in it; " in shared
+    report["sharpest"]["within"] = 0.5
+    problems = check_report(report, y, p, sensitive_features=attributes).problems
+    assert problems[0].startswith("within of sharpest is stated as 0.5, and is ")
+
+
+def test_a_part_of_who_leads_is_no_second_finding(small):
+    """Where the largest is no chance, and most of who stands out is in it."""
+    report = small.to_dict() | {"p_value": 0.005}
+    report["sharpest"] |= {"within": 0.4}
+    assert HIT in " ".join(verdict_sentences(report))
+    assert HIT in people_figures(report)[-1][1]
+    report["sharpest"] |= {"within": 0.9}
+    shown = [*verdict_sentences(report), *(words for _, words in people_figures(report))]
+    assert HIT not in " ".join(shown)
+    assert "Stands out" not in dict(described(report))
+    (chance,) = (one for one in permutation_sentences(report) if HIT in one)
+    assert chance.endswith("part of the first group: 90 % of its positives are in that.")
+
+
+def test_a_gate_that_passes_tells_who_stands_out(small):
+    report = small.to_dict() | {"verdict": "within gamma", "gamma": 0.5}
+    told = passing_sentences(report)
+    assert HIT in told[0]
+    assert told[1].startswith("Unfairness counts how many people are hit, and this group's is ")
+    assert told[1].endswith("; 0.5 is allowed.")
+    assert passing_sentences(report | {"sharpest": report["sharpest"] | {"p_value": 0.2}}) == []
 
 
 def test_one_that_may_not_be_told_is_not_named(small):

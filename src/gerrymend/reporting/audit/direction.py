@@ -74,6 +74,12 @@ def sharpest_leads(report: Report) -> bool:
     return headline(report) != largest(report)
 
 
+def is_part(report: Report) -> bool:
+    """Return whether who stands out is a part of who leads: no second finding, then."""
+    within = (report.get("sharpest") or {}).get("within")
+    return within is not None and within >= MOST and not is_chance(report)
+
+
 def is_named(one: Subgroup, other: Subgroup | None) -> bool:
     """Return whether two groups are told by the same words."""
     return other is not None and bool(one["subgroup"] == other["subgroup"])
@@ -152,7 +158,9 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
     sharp = sharpest(report)
     if sharp is not None and sharpest_leads(report):
         shown = [(STANDS_OUT, sharp), *(one for one in shown if not is_named(sharp, one[1]))]
-    elif sharp is not None and not any(is_named(sharp, one) for _, one in shown):
+    elif sharp is not None and not (
+        is_part(report) or any(is_named(sharp, one) for _, one in shown)
+    ):
         shown.append((STANDS_OUT, sharp))
     shown += [(_further(one, report), one) for one in others]
     # All others are not alike: those who are most favoured are some of them.

@@ -11,7 +11,11 @@ from gerrymend.reporting.audit.direction import (
     sharpest,
     sharpest_leads,
 )
-from gerrymend.reporting.audit.standing_out import standing_out_sentences
+from gerrymend.reporting.audit.standing_out import (
+    sharpest_sentence,
+    standing_out_sentences,
+    stands_out,
+)
 from gerrymend.reporting.audit.verdict import lead_sentence, verdict_sentences
 from gerrymend.reporting.wording import unfairness
 
@@ -64,3 +68,18 @@ def brief_sentences(report: Mapping[str, Any]) -> list[str]:
         # Who stands out beside one that is shown, and no chance, is left to the report.
         *([] if shown and not is_chance(report) else standing_out_sentences(report)[:1]),
     ]
+
+
+def passing_sentences(report: Mapping[str, Any]) -> list[str]:
+    """Say who stands out though nothing exceeds gamma, for a gate that passes; none if nobody."""
+    if not stands_out(report):
+        return []
+    one = sharpest(report)
+    if one is None:
+        return standing_out_sentences(report)
+    gamma = report["gamma"]
+    own, allowed = (
+        in_unit(words, report) for words in (unfairness(one["unfairness"], gamma), f"{gamma:g}")
+    )
+    counted = "Unfairness counts how many people are hit, and this group's is"
+    return [sharpest_sentence(one, report), f"{counted} {own}; {allowed} is allowed."]

@@ -7,6 +7,7 @@ from gerrymend.reporting.audit.direction import (
     as_object,
     headline,
     is_chance,
+    is_part,
     largest,
     sharpest,
     sharpest_leads,
@@ -72,7 +73,7 @@ def _cases_figure(subgroup: Mapping[str, Any], report: Report) -> Figures:
 def _sharp_figure(report: Report, rows: str) -> Figures:
     """Return how many are in the group that stands out from chance, and what it has."""
     one = sharpest(report)
-    if one is None:
+    if one is None or is_part(report):
         return []
     return [
         (

@@ -8,6 +8,7 @@ from gerrymend.reporting.audit.direction import (
     average,
     is_chance,
     is_named,
+    is_part,
     largest,
     of_numbers,
     sharpest,
@@ -15,8 +16,8 @@ from gerrymend.reporting.audit.direction import (
 )
 from gerrymend.reporting.audit.permutations import is_least
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
-from gerrymend.reporting.audit.subgroup_words import rate_sentence
-from gerrymend.reporting.wording import count, p_equals
+from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_sentence
+from gerrymend.reporting.wording import count, event_noun, p_equals, percent
 
 Report = Mapping[str, Any]
 
@@ -77,7 +78,7 @@ def likelihood_words(report: Report) -> str:
 def standing_out_sentences(report: Report, rows: str = "rows") -> list[str]:
     """Say who stands out from chance, by how much and how surely; nothing where nobody does.
 
-    Nor where it is who leads, and that is no chance by its unfairness already.
+    Nor where it is who leads, or a part of it, and that is no chance by its unfairness already.
     """
     if not stands_out(report):
         return []
@@ -88,7 +89,7 @@ def standing_out_sentences(report: Report, rows: str = "rows") -> list[str]:
             f"One group's {noun} is {likelihood_words(report)}. Who that is would tell of a group "
             "of few rows, and is not said."
         ]
-    if leads_too(report) and not is_chance(report):
+    if is_part(report) or (leads_too(report) and not is_chance(report)):
         return []
     if leads_too(report):
         off = f"But this group's {noun} is off by more than chance makes of so few rows"
@@ -106,6 +107,23 @@ def sharpest_sentence(one: Mapping[str, Any], report: Report, rows: str = "rows"
     )
 
 
+def shared_sentence(first: Mapping[str, Any], report: Report) -> str | None:
+    """Say what the largest has without who stands out before it, whose cases are not added to its.
+
+    None where they share nobody, or where that would tell of few rows.
+    """
+    apart = first.get("apart")
+    if apart is None or not sharpest_leads(report):
+        return None
+    within = report["sharpest"]["within"]
+    part = "All" if within == 1 else f"{percent(within)} of the"
+    noun = event_noun(report["notions"], first["notion"])
+    return (
+        f"{part} {noun} of the group that stands out are in it; without them its "
+        f"{average(report)} is {compared_rates({**first, **apart}).rate}."
+    )
+
+
 def named_groups_sentence(report: Report) -> str | None:
     """Say what else was tested than the largest unfairness, and what came of it; None if not."""
     tested = report.get("sharpest")
@@ -119,5 +137,27 @@ def named_groups_sentence(report: Report) -> str | None:
     return (
         f"By the same shuffles of {values} each of {count(tested['n_groups'])} groups that can be "
         f"named ({which}) was tested for a {average(report)} further off than chance makes of so "
-        f"few rows: {found}, {p_equals(tested['p_value'])} for the one that does so most."
+        f"few rows: {found}, {p_equals(tested['p_value'])} for the one that does so most"
+        f"{_part_words(report)}."
+    )
+
+
+def within_words(report: Report) -> str | None:
+    """Say how much of who stands out is in the group of the largest unfairness; None if unknown."""
+    one = sharpest(report)
+    within = report["sharpest"].get("within")
+    if one is None or within is None:
+        return None
+    part = "none" if within == 0 else "all" if within == 1 else percent(within)
+    return f"{part} of its {event_noun(report['notions'], one['notion'])} are in"
+
+
+def _part_words(report: Report) -> str:
+    """Name who stands out, where that is a part of who leads, and told nowhere else."""
+    one = sharpest(report)
+    if one is None or not is_part(report):
+        return ""
+    size = f"{count(one['size'])} rows, {rate_sentence(one)}"
+    return f", {one['subgroup']} ({size}), which is part of the first group: " + (
+        f"{within_words(report)} that"
     )

@@ -32,6 +32,7 @@ from gerrymend.reporting.audit.said import (
 from gerrymend.reporting.audit.standing_out import (
     leads_too,
     likely_words,
+    shared_sentence,
     sharpest_sentence,
     standing_out_sentences,
     stands_out,
@@ -265,7 +266,8 @@ def _leading(report: Report, rows: str) -> list[str]:
     exceeds = worst is not None and abs(worst["unfairness"]) > report["gamma"]
     cases = cases_sentence(first, report) if exceeds else None
     sentence = _lead_sentences(report, rows)[0]
-    return [sentence, *filter(None, [cases]), *core_sentences(first, report)]
+    told = [cases, shared_sentence(first, report)]
+    return [sentence, *filter(None, told), *core_sentences(first, report)]
 
 
 def _others(report: Report, rows: str) -> list[str]:

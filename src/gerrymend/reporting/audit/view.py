@@ -20,6 +20,7 @@ from gerrymend.reporting.audit.direction import (
     described,
     direction_sentences,
     in_unit,
+    is_part,
     is_rest,
     leads,
     reference_words,
@@ -177,7 +178,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     figures.append(
         ("p-value", value, f"could chance explain it? It counts the whole search{quick}")
     )
-    if (one := sharpest(report)) is not None:
+    if (one := sharpest(report)) is not None and not is_part(report):
         value = p_value(report["sharpest"]["p_value"])
         figures.append(("p-value of one group", value, f"{one['subgroup']}; {_LOOKED_AT}"))
     return figures
