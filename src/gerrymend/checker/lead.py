@@ -30,7 +30,7 @@ def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
     by_sharpest = stated["sharpest"] if _sharpest(stated) is not None else stated
     expected = {name: group[name] for name in _SAME} | {"p_value": by_sharpest["p_value"]}
     weighted = stated["weighted"]
-    expected["base"] = None if weighted else round(group["share"] * stated["n_rows"])
+    expected["base"] = None if weighted else round(exact(group["share"]) * stated["n_rows"])
     for name, value in expected.items():
         if lead[name] != value:
             case.problem(f"{name} of lead is stated as {lead[name]!r}, and is {value!r}.")
