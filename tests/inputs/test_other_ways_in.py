@@ -19,9 +19,6 @@ from gerrymend.inputs.classes import AUDIT as NAMES
 from gerrymend.inputs.classes import Decided
 from gerrymend.inputs.sample import Sample
 from gerrymend.subgroups import LinearThresholds
-from tests.all_rounds import MAY_EXCEED_GAMMA
-
-pytestmark = MAY_EXCEED_GAMMA
 
 N = 60
 RNG = np.random.default_rng(0)

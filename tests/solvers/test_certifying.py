@@ -10,11 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from gerrymend import SubgroupParityClassifier, audit
 from gerrymend.datasets import make_intersectional
-from tests.all_rounds import MAY_EXCEED_GAMMA
 from tests.checking import assert_checked
 from tests.marks import slow
-
-pytestmark = MAY_EXCEED_GAMMA
 
 
 @pytest.fixture

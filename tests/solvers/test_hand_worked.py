@@ -32,9 +32,6 @@ from gerrymend.solvers.players.learners import LinearLearner
 from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups import LinearThresholds
-from tests.all_rounds import MAY_EXCEED_GAMMA
-
-pytestmark = MAY_EXCEED_GAMMA
 
 X = np.array([1, 1, 1, 1, 1, 1, 1, 0, 0, 0.0])[:, None]
 A = np.array([1, 1, 0, 0, 0, 1, 0, 0, 1, 0])

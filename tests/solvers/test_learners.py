@@ -20,9 +20,6 @@ from gerrymend import SubgroupParityClassifier
 from gerrymend._numeric.projection import Projection
 from gerrymend.solvers.players.estimator_checks import check_estimator_kind, check_uses_weights
 from gerrymend.solvers.players.learners import LinearLearner, make_learner
-from tests.all_rounds import MAY_EXCEED_GAMMA
-
-pytestmark = MAY_EXCEED_GAMMA
 
 
 @pytest.fixture

@@ -24,11 +24,8 @@ from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression import cell_rows
 from gerrymend.solvers.regression.cell_rows import CellRows
-from tests.all_rounds import MAY_EXCEED_GAMMA
 from tests.solvers import test_hand_worked as by_hand
 from tests.solvers.linear_players import linear_players as players
-
-pytestmark = MAY_EXCEED_GAMMA
 
 # A rate with an offset and a slope that are no 0 and 1.
 PRICED = FairnessNotion("priced", event=(False, True), a=(0.0, 0.25), b=(0.0, -1.5))

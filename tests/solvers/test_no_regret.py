@@ -12,11 +12,8 @@ from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups import Marginals
-from tests.all_rounds import MAY_EXCEED_GAMMA
 from tests.solvers.linear_players import linear_players
 from tests.solvers.test_known_games import TableLearner, make_game
-
-pytestmark = MAY_EXCEED_GAMMA
 
 C, GAMMA = 4.0, 0.01
 

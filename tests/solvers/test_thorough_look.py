@@ -24,10 +24,7 @@ from gerrymend.solvers.pool.game import PoolGame
 from gerrymend.solvers.pool.pool import Pool
 from gerrymend.solvers.pool.thorough_looks import ThoroughLooks
 from gerrymend.subgroups.thresholds.search import StartedSearch
-from tests.all_rounds import MAY_EXCEED_GAMMA
 from tests.conftest import load_paper
-
-pytestmark = MAY_EXCEED_GAMMA
 
 ROUNDING = 1e-9
 

@@ -22,11 +22,8 @@ from gerrymend import (
 )
 from gerrymend.datasets import make_intersectional
 from gerrymend.solvers.pool import thorough_looks
-from tests.all_rounds import MAY_EXCEED_GAMMA
 from tests.conftest import load_paper
 from tests.marks import slow
-
-pytestmark = MAY_EXCEED_GAMMA
 
 THETAS = (-1.0, -0.4, 0.0, 0.3, 1.0)
 

@@ -80,7 +80,7 @@ def warn_unless_converged(
         What the game came to.
     C, tol, max_iter, certify
         The classifier's parameters. With `certify` only a proof is asked for; without, `tol=None`
-        plays all rounds and asks for no convergence, but an unfairness above gamma is told too.
+        plays all rounds and never warns.
     """
     unfairness = equilibrium.found
     gap = equilibrium.gap
@@ -104,12 +104,12 @@ def warn_unless_converged(
                 ("raise ", Argument("budget")),
                 allowed,
             )
-    elif unfairness > gamma * (1 + _ROUNDED) + equilibrium.scale * ROUNDING:
-        if equilibrium.converged and tol is not None:
+    elif tol is not None and unfairness > gamma * (1 + _ROUNDED) + equilibrium.scale * ROUNDING:
+        if equilibrium.converged:
             limit = "tol"
             within = f" (now {tol:g}), which C times the excess is within"
             longer = ("lower ", Argument(limit), within)
-        elif tol is not None:
+        else:
             longer = (*longer, f", while the gap is large (now {gap:.4f})")
         warning = _above_gamma(equilibrium, limit, C, longer, allowed)
     elif tol is not None and not equilibrium.converged:
