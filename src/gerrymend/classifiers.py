@@ -89,7 +89,7 @@ class SubgroupParityClassifier(ParityClassifier):
         a worse one. For solvers that average, it may be worse than the last of `history_`, which
         has what the search of the rounds found. Neither tells values that fewer than 10 rows have:
         their words say how many, and membership is that of all. Of a formula they say who is in by
-        the most common values; an audit() of the model has the worst group in a sentence beside it.
+        the values that mark them; an audit() of the model has the worst group in a sentence too.
     upper_bound_ : float
         No subgroup of the class is treated worse than this on the training rows.
     certified_ : bool

@@ -16,6 +16,7 @@ from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.inputs.protected import Column, distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE
+from gerrymend.reporting.audit.subgroup_words import who_is_in
 from gerrymend.subgroups import Conjunctions, ValueSets
 from gerrymend.subgroups.linear_rule import LinearRule, Term
 from gerrymend.subgroups.rules import Condition, Conjunction
@@ -122,6 +123,48 @@ def test_who_is_in_by_hand():
     assert by_age.to_dict() == {"attribute": "age", "median": 60.0, "overall": 60.0}
 
 
+def test_values_that_mark_the_group_are_told_and_not_those_it_has_fewer_of():
+    """Half of it speaks English, but three quarters of everyone do: they are not who is hit.
+
+    Of 1000 members 480 speak English, 290 another language and 230 Spanish; of 5000 in all 3750,
+    350 and 900. Another language is 22 points above everyone's share, and public insurance (550
+    against 1750) 20.
+    """
+    language = np.tile([0.0, 1.0, 2.0], 4)
+    insurance = np.tile(np.repeat([0.0, 1.0], 3), 2)
+    rows = np.array([240, 140, 70, 240, 150, 160, 2240, 30, 530, 1030, 30, 140])
+    members = np.arange(12) < 6
+    by_language, by_insurance = composition(
+        (Column("insurance", insurance, ("private", "public")),
+         Column("language", language, ("english", "other", "spanish"))),
+        rows, members, 10)  # fmt: skip
+    assert (by_language.value, by_language.share, by_language.overall) == ("other", 0.29, 0.07)
+    assert (by_insurance.value, by_insurance.share, by_insurance.overall) == ("public", 0.55, 0.35)
+    who = {"composition": [by_language.to_dict(), by_insurance.to_dict()]}
+    told = "29 % language = other (everyone: 7 %), 55 % insurance = public (35 %)"
+    assert who_is_in(who) == told
+    # A value that the group has less of than everyone marks nobody, where no other may be told.
+    fewer = {"attribute": "language", "value": "english", "share": 0.48, "at_least": False,
+             "overall": 0.75}  # fmt: skip
+    assert who_is_in({"composition": [fewer]}) == ""
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_value_that_marks_a_group_by_enumeration(seed):
+    """Of all values, with every number of rows that follows."""
+    rng = np.random.default_rng(seed)
+    race = rng.choice(list("abcd"), 300, p=[0.6, 0.2, 0.15, 0.05])
+    members = rng.random(300) < np.where(race == "b", 0.6, 0.3)
+    (column,) = read_columns({"race": race})
+    (trait,) = composition((column,), np.ones(300, dtype=int), members, 10)
+    above = {}
+    for value in "abcd":
+        has = race == value
+        if (has & members).sum() >= 10 and (~has & ~members).sum() >= 10:
+            above[value] = has[members].mean() - has.mean()
+    assert above[trait.value] == max(above.values())
+
+
 def test_few_others_are_told_as_a_bound():
     """999 men and one woman: "99.9 %" would tell that there is one."""
     sex = np.array([0.0, 1.0, 0.0, 1.0])
@@ -129,8 +172,14 @@ def test_few_others_are_told_as_a_bound():
     members = np.array([True, True, False, False])
     (trait,) = composition((column,), np.array([1, 999, 400, 600]), members, 10)
     assert (trait.value, trait.share, trait.at_least) == ("M", 0.99, True)
-    # Of the few outside nothing is told either: the one value that could be is left out.
-    assert composition((column,), np.array([400, 600, 3, 997]), members, 10) == ()
+    # Of few women outside it is told no more than that: 403 − 10 of 1000, and not 400.
+    (trait,) = composition((column,), np.array([400, 600, 3, 997]), members, 10)
+    assert (trait.value, trait.share, trait.at_least) == ("F", 0.393, True)
+    # Few of either: by the smaller of the 1000 in it and the 998 men.
+    (trait,) = composition((column,), np.array([5, 995, 995, 3]), members, 10)
+    assert (trait.value, trait.share, trait.at_least) == ("M", 0.988, True)
+    # Of men everyone's share would tell of 3 women outside, and there are too few women inside.
+    assert composition((column,), np.array([5, 995, 3, 997]), members, 10) == ()
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -148,9 +197,16 @@ def test_no_number_of_rows_below_the_floor_follows(seed):
         parts = [rows[has & members].sum(), rows[~has & members].sum(),
                  rows[has & ~members].sum(), rows[~has & ~members].sum()]  # fmt: skip
         few = [0 < n < 10 for n in parts]
-        assert few == [False, trait.at_least, False, False]
+        assert few == [False, few[1], few[2], False]
+        assert trait.at_least == (few[1] or few[2])
         if trait.at_least:
-            assert trait.share == (size - 10) / size <= parts[0] / size
+            # By what is known anyhow, the rows of the group and those of the value, and the floor.
+            known = [
+                whole
+                for whole, is_few in zip([size, rows[has].sum()], few[1:3], strict=True)
+                if is_few
+            ]
+            assert trait.share == (min(known) - 10) / size < parts[0] / size
         else:
             assert trait.share == pytest.approx(parts[0] / size)
 

@@ -54,7 +54,7 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, int | float) and isinstance(other, int | float):
-        return abs(one - other) <= 1e-9
+        return max(one, other) < 1e308 and abs(one - other) <= 1e-9
     return bool(one == other)
 
 
@@ -105,6 +105,8 @@ def _other_numbers(value: float) -> Iterator[tuple[str, Any]]:
     yield "sign", -value
     yield "doubled", 2 * value
     yield "halved", value / 2
+    yield "nearly infinite", 1e308
+    yield "beyond floats", 10**400
     yield "null", None
     yield "text", str(value)
 

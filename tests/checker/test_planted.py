@@ -134,6 +134,38 @@ def test_none_of_all_lies_is_accepted_in_silence(kind, monkeypatch):
     planted(kind, monkeypatch)
 
 
+VAST = {
+    "both sides": ("disadvantaged", "share"),
+    "permuted": ("population", "distance"),
+    "core": ("n_permutations",),
+    "own notion": ("notions", 0, "a", 0),
+    "reference group": ("notions", 0, "reference", "factor"),
+}
+
+
+@pytest.mark.parametrize("kind", VAST)
+def test_a_figure_too_large_for_arithmetic_is_refused(kind):
+    """Each raised an OverflowError, or another from below."""
+    report, data = report_of(kind)
+    planted = [plant for plant in plants(report) if plant.path == VAST[kind]]
+    vast = [plant for plant in planted if plant.change in ("nearly infinite", "beyond floats")]
+    assert len(vast) == 2
+    assert {verdict(plant, data) for plant in vast} == {REFUSED}
+    if kind == "core":  # more digits than Python prints
+        report["n_permutations"] = 10**5000
+        with pytest.raises(ValueError, match=r"got a whole number of more than 100 digits\.$"):
+            check_report(report, **data)
+
+
+@pytest.mark.parametrize("kind", ["complements", "core", "marginals"])
+def test_who_stands_out_is_missed_where_groups_are_large_enough(kind):
+    report, data = report_of(kind)
+    assert report["sharpest"] is not None
+    report["sharpest"] = None
+    sentence = "sharpest is left out, and there are groups that are large enough for one."
+    assert sentence in check_report(report, **data).problems
+
+
 def test_a_field_of_tomorrow_is_named():
     """Wherever it is added, it is refused or named: never taken to be checked."""
     report, data = report_of("held out")

@@ -401,6 +401,32 @@ def test_an_interruption_of_the_imports_exits_with_130(monkeypatch, capsys):
     assert (ended.value.code, capsys.readouterr().err) == (130, "Interrupted.\n")
 
 
+class Panic(BaseException):
+    """As compiled packages raise them: no Exception."""
+
+
+@pytest.mark.parametrize("kind", [RuntimeError, MemoryError, EOFError, Panic])
+def test_an_error_that_nobody_caught_is_no_verdict(folder, monkeypatch, capsys, kind):
+    """Python's own exit code would be 1, which says that a subgroup exceeds gamma."""
+
+    def fails(*_):
+        raise kind("lost")
+
+    monkeypatch.setattr(AuditRequest, "audit", fails)
+    command = ["gerrymend", "audit", str(folder / "people.csv"), *ARGUMENTS]
+    monkeypatch.setattr("sys.argv", command)
+    with pytest.raises(SystemExit) as ended:
+        cli_main()
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    if kind is EOFError:  # of a file that was cut off
+        assert err == "lost\n"
+    else:
+        assert err.startswith("Traceback (most recent call last):")
+        assert f"{kind.__name__}: lost" in err
+        assert err.endswith("Please report it with the lines above.\n")
+
+
 def test_what_cannot_be_proven_is_noted_before_and_said_after(tmp_path):
     rng = np.random.default_rng(0)
     numbers = {f"x{j}": rng.standard_normal(200) for j in range(9)}

@@ -3,6 +3,7 @@
 import datetime
 import gzip
 import json
+import zipfile
 
 import numpy as np
 import polars as pl
@@ -173,6 +174,29 @@ def test_a_broken_gzip_is_told(tmp_path):
     code, _, err = call("audit", tmp_path / "cut.csv.gz", *OPTIONS, "--protected", "town")
     assert code == 2
     assert "is gzip, and broken" in err
+
+
+@pytest.mark.parametrize("broken", ["no archive", "no workbook", "no sheet"])
+def test_a_broken_workbook_is_told(tmp_path, broken):
+    """A sentence and 2, never a traceback and the code of a verdict."""
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "broken.xlsx"
+    openpyxl.Workbook().save(path)
+    if broken == "no archive":
+        path.write_bytes(b"PK\x03\x04zz")
+    else:
+        with zipfile.ZipFile(path) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, part in parts.items():
+                if broken == "no sheet":
+                    is_sheet = name.endswith("sheet1.xml")
+                    archive.writestr(name, part[: len(part) // 2] if is_sheet else part)
+                elif name == "docProps/core.xml":
+                    archive.writestr(name, part)
+    code, out, err = call("audit", path, *OPTIONS, "--protected", "town")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"FILE {path} is no workbook that can be read: ")
 
 
 def test_labels_that_differ_in_case_are_told_so(tmp_path):

@@ -16,6 +16,7 @@ from gerrymend.reporting import wording
 from gerrymend.reporting.audit.chance import chance_sentence, permutation_sentences
 from gerrymend.reporting.audit.heat_map import heat_map_sentence
 from gerrymend.reporting.audit.how import how_facts
+from gerrymend.reporting.audit.lead import brief_sentences
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.page import audit_page, subgroup_fragment
@@ -79,6 +80,28 @@ def test_chance_is_told_as_far_as_it_was_tested(case):
     report["sharpest"] = None
     assert words in verdict(report)
     assert ("Hardly" in verdict(report)) == (report["p_value"] <= 0.01)
+
+
+def test_the_p_value_is_of_what_the_quick_search_finds():
+    """0.0114 above 0.0096, the line of chance, looks significant; 0.0090 was tested."""
+    report = audits.fixed().to_dict() | {
+        "p_value": 0.105, "n_permutations": 199, "detectable": 0.0096, "unfairness": 0.0114,
+        "searched_unfairness": 0.0090, "sharpest": None, "held_out": None}  # fmt: skip
+    told = "p = 0.105, by a quick search, which finds 0.0090 in the rows"
+    assert f"({told})" in verdict(report)
+    assert f"({told})" in " ".join(brief_sentences(report))
+    assert f"whole search{told.removeprefix('p = 0.105')}" in audit_page(report)
+    same = verdict(report | {"searched_unfairness": 0.0114})
+    assert "(p = 0.105)" in same
+    assert "quick search" not in same
+
+
+def test_a_gate_says_that_who_differs_most_may_be_favoured():
+    """What leads without `favourable` is whoever differs most, either way."""
+    asks = "say which decision people wish for (--favourable)"
+    assert asks in " ".join(brief_sentences(audits.fixed().to_dict()))
+    known = audits.fixed(favourable="positive").to_dict()
+    assert asks not in " ".join(brief_sentences(known))
 
 
 def test_chance_that_makes_nothing_is_not_said_to_hide_less_than_nothing():
@@ -289,10 +312,35 @@ def test_a_single_attribute_is_not_said_to_show_others():
     sentence = gap_sentence(report.to_dict())
     assert 0 < report.single_unfairness < 0.99 * report.unfairness
     part = f"{100 * report.single_unfairness / report.unfairness:.1f} %"
-    assert f"at most, perhaps of other people: {part} of the {report.unfairness:.4f}" in sentence
+    assert "at most, of an interval of age and perhaps of other people: " in sentence
+    assert f"{part} of the {report.unfairness:.4f}" in sentence
     assert "% of it" not in sentence
     nothing = gap_sentence(report.to_dict() | {"single_unfairness": 0.0})
     assert "shows nothing of it" in nothing
+
+
+@pytest.mark.parametrize(("favourable", "who"), [("positive", "F"), ("negative", "M")])
+def test_one_attribute_names_who_is_treated_worse_or_whose_interval_it_is(favourable, who):
+    """Half are men, who are decided 1 twice as often: either has as much."""
+    sex, age = np.repeat(["F", "M"], 200), np.tile(np.repeat([20, 30, 40, 50], 50), 2)
+    decided = np.r_[np.tile([1, 0, 0, 0], 50), np.tile([1, 0], 100)]
+
+    def told(decided):
+        report = audit(0 * decided, decided, sensitive_features={"sex": sex, "age": age},
+                       notion="statistical_parity", favourable=favourable,
+                       subgroups="conjunctions").to_dict()  # fmt: skip
+        # More over all subgroups: what is said of one attribute is looked at.
+        return report | {"unfairness": 2 * report["single_unfairness"]}
+
+    rate = {"F": 25, "M": 50}[who]
+    one = f"sex = {who} (rate of positive decisions {rate} %, against 37.5 %)"
+    report = told(decided)
+    assert f"of {one} and perhaps of other people" in gap_sentence(report)
+    assert f"One attribute at a time | 0.0625 | {one}" in audit_markdown(report).replace("\\", "")
+    # Decided 1 are all from 30 to 40, an interval that is not listed.
+    report = told(((age >= 30) & (age <= 40)).astype(int))
+    assert "of an interval of age and perhaps of other people" in gap_sentence(report)
+    assert "| One attribute at a time | 0.2500 | " not in audit_markdown(report)
 
 
 def test_commands_audit_what_was_audited():

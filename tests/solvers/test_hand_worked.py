@@ -85,7 +85,7 @@ def test_every_cost_weight_and_record_of_three_rounds():
     np.testing.assert_allclose(duals.pressure[0], [[0.0, 6.0]])  # on a = 1, before it is centred
 
     np.testing.assert_allclose(end.mixture.positive_probability(X), np.where(X[:, 0], 2, 1) / 3)
-    assert end.worst.describe() == "a ≥ 0.5"
+    assert end.worst.describe() == "a ≥ 1"
     assert (end.worst.size, end.worst.share) == (4, 0.3)
     assert (end.worst.rate, end.worst.overall_rate) == pytest.approx((5 / 9, 8 / 15))
     assert end.worst.unfairness == pytest.approx(1 / 150)

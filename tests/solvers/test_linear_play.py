@@ -165,7 +165,7 @@ def test_three_rounds_worked_by_hand(played):
     np.testing.assert_allclose(end.error, [0.4, 0.5, 14 / 30])
     np.testing.assert_allclose(end.unfairness, [0.02, 0.0, 1 / 150], atol=1e-15)
     assert end.gap == pytest.approx(14 / 30 + 12 * (1 / 150 - 0.005) - 0.46)
-    assert end.worst.describe() == "a ≥ 0.5"
+    assert end.worst.describe() == "a ≥ 1"
     assert end.upper_bound == pytest.approx(1 / 150)
 
 

@@ -30,7 +30,7 @@ def test_marginals_are_each_value_and_both_sides_of_the_mean(toy):
 
 
 def test_the_cut_is_shown_short_and_splits_as_the_mean_does():
-    age = np.array([20, 30, 41, 58, 59, 60])
+    age = np.array([20.1, 30, 41, 58, 59, 60])
     report = audit([0] * 5 + [1], [1, 1, 1, 0, 0, 1], sensitive_features={"age": age},
                    subgroups="marginals", min_group_size=1)  # fmt: skip
     assert str(report.worst) == "age < 44.7"

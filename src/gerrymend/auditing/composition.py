@@ -1,9 +1,16 @@
-"""Say who is in a subgroup, attribute by attribute, beside everyone: its most common values.
+"""Say who is in a subgroup, attribute by attribute, beside everyone: the values that mark it.
 
 A rule says how members are told from others, and not who they are: a term for a category that one
-member in thirty has may come first. Shares and medians are of rows, whatever these weigh. They tell
-nothing of labels or decisions, but a share tells a number of rows: those below the floor of
-`small_groups`, in the subgroup or outside, are never told.
+member in thirty has may come first. Nor does the most common value: most of those who are hit for
+not speaking English may speak it, if fewer than of everyone. The value that marks a group is the
+one whose share is furthest above everyone's. That difference is of members, so many in 100 more
+than of everyone, and so puts attributes in order: one that is divided by its spread would have a
+value of 2 members in 100 come first, if it is rare enough. A median is as far off as its rank among
+everyone is from a half, a difference of shares too: of those up to that number.
+
+Shares and medians are of rows, whatever these weigh. They tell nothing of labels or decisions, but
+a share tells a number of rows: those below the floor of `small_groups`, in the subgroup or outside,
+are never told.
 """
 
 import math
@@ -28,13 +35,14 @@ class Trait:
     attribute : str
         The protected column.
     value : value of a category, or None for a number
-        The most common one in the subgroup that may be told. (A category may itself be None, where
-        it is missing: `median` tells them apart.)
+        The one that may be told whose share is furthest above everyone's, or least below where
+        those that are above may not. (A category may itself be None, where it is missing: `median`
+        tells them apart.)
     share : float or None
         The part of the subgroup's rows that have it; None for a number.
     at_least : bool
-        Whether `share` is only no more than the part: so few others are in the subgroup that their
-        number is not told.
+        Whether `share` is only no more than the part: so few others are in the subgroup, or so few
+        with the value are not, that their number is not told.
     median : float or None
         The median of a number in the subgroup, to two digits of how far apart the numbers of
         people are; None for a category.
@@ -105,29 +113,30 @@ def composition(
 def _value_trait(
     column: Column, inside: NDArray[np.intp], outside: NDArray[np.intp], min_group_size: int
 ) -> tuple[float, Trait] | None:
-    """Return the most common value that may be told, after how far its share is from everyone's."""
+    """Return the value that marks the group, after how far its share is above everyone's."""
     assert column.categories is not None
     code = column.values.astype(np.intp)
     n_values = len(column.categories)
     with_it = np.bincount(code, inside, n_values)
     with_it_outside = np.bincount(code, outside, n_values)
     size = inside.sum()
-    total = size + outside.sum()
-    for place in np.argsort(-with_it, kind="stable"):
-        others_outside = outside.sum() - with_it_outside[place]
-        if too_few(with_it[place], min_group_size):
-            return None
-        # What is outside follows from everyone's share.
-        if identifies([with_it_outside[place], others_outside], min_group_size).any():
-            continue
-        few_others = bool(identifies(size - with_it[place], min_group_size))
-        share = float(with_it[place] / size)
-        if few_others:
-            share = float((size - min_group_size) / size)
-        overall = float((with_it[place] + with_it_outside[place]) / total)
-        trait = Trait(column.name, column.categories[place], share, few_others, None, overall)
-        return abs(share - overall), trait
-    return None
+    # What is outside follows from everyone's share.
+    few_without = identifies(outside.sum() - with_it_outside, min_group_size)
+    (told,) = np.nonzero(~(too_few(with_it, min_group_size) | few_without))
+    if not len(told):
+        return None
+    everyone = with_it + with_it_outside
+    overall = everyone / (size + outside.sum())
+    # The more common of two that are as far above.
+    place = told[np.lexsort((-with_it[told], (overall - with_it / size)[told]))[0]]
+    # So few others in it, or so few with it outside, that a bound is told in place of the number.
+    wholes = np.array([size, everyone[place]])
+    few = identifies(wholes - with_it[place], min_group_size)
+    number = wholes[few].min() - min_group_size if few.any() else with_it[place]
+    share = float(number / size)
+    value = column.categories[place]
+    trait = Trait(column.name, value, share, bool(few.any()), None, float(overall[place]))
+    return share - trait.overall, trait
 
 
 def _median_trait(

@@ -232,6 +232,8 @@ def _trees(parameters: Mapping[str, Any], table: Table, active: Sequence[int]) -
             _check_few(len(yes) * len(no), MOST_STEPS, "steps")
             deeper |= {one | other for one in yes for other in no}
             _check_few(len(deeper), MOST_SUBGROUPS, "subgroups")
+        if deeper == groups:  # as all depths beyond this one are
+            break
         groups = deeper
     return groups
 

@@ -1,4 +1,4 @@
-"""Check of who is in a subgroup: the most common value or the median of each attribute."""
+"""Check of who is in a subgroup: the value that marks it, or the median, of each attribute."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -56,10 +56,11 @@ def wrong_composition(
 def _category(
     attribute: Attribute, own: list[int], rows: list[int], smallest: int
 ) -> dict[str, Any] | None:
-    """Return the most common value that may be told; None where there is none.
+    """Return what may be told of the value whose share is furthest above everyone's; None of none.
 
     The numbers of rows with and without it, in the subgroup and outside, are 0 or no less than the
-    floor; but for others in the subgroup, in whose place a bound is told.
+    floor; but for others in the subgroup and those with it outside, in whose place a bound is told.
+    Of values that are equally far above, any may be told.
     """
     counts: dict[Any, list[int]] = {}
     for value, number, everyone in zip(attribute.values, own, rows, strict=True):
@@ -68,28 +69,30 @@ def _category(
         both[1] += everyone
     size = sum(own)
     outside = sum(rows) - size
-    told = [
-        (number, value)
+    above = {
+        value: Fraction(number, size) - Fraction(everyone, sum(rows))
         for value, (number, everyone) in counts.items()
-        if number >= smallest
-        and all(part == 0 or part >= smallest
-                for part in (everyone - number, outside - everyone + number))
-    ]  # fmt: skip
-    if not told:
-        return None
-    most = max(number for number, _ in told)
-    few_others = 0 < size - most < smallest
-    share = Fraction(size - smallest if few_others else most, size)
-    values = {value: Fraction(counts[value][1], sum(rows)) for n, value in told if n == most}
-    return {"values": values, "share": share, "at_least": few_others}
+        if number >= smallest and not 0 < outside - everyone + number < smallest
+    }
+    values = {}
+    for value in above:
+        if above[value] >= max(above.values()) - TOLERANCE:
+            number, everyone = counts[value]
+            few = [whole for whole in (size, everyone) if 0 < whole - number < smallest]
+            values[value] = {
+                "share": Fraction(min(few) - smallest if few else number, size),
+                "at_least": bool(few),
+                "overall": Fraction(everyone, sum(rows)),
+            }
+    return {"values": values} if values else None
 
 
 def _distance(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Fraction:
     """Return how far an attribute is from everyone's: in shares, or in ranks of a median."""
     if "far" in expected:
         return Fraction(expected["far"])
-    # Between values that are equally common either may be told.
-    return abs(Fraction(expected["share"] - expected["values"].get(stated.get("value"), 0)))
+    figures = expected["values"].get(stated.get("value"), {"share": 0, "overall": 0})
+    return Fraction(figures["share"] - figures["overall"])
 
 
 def _number(attribute: Attribute, own: list[int], rows: list[int]) -> dict[str, Any] | None:
@@ -135,12 +138,12 @@ def _wrong_trait(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Iter
             if abs(exact(stated[part]) - nearest) > TOLERANCE * (step + abs(nearest)):
                 yield f"its {part} of {name} is stated as {stated[part]!r}."
         return
-    overall = expected["values"].get(stated["value"])
-    if overall is None:
-        yield f"{stated['value']!r} is not the most common {name} in it that may be told."
+    figures = expected["values"].get(stated["value"])
+    if figures is None:
+        yield f"{stated['value']!r} is not the {name} that marks it most and may be told."
         return
-    same = stated["at_least"] is expected["at_least"]
-    if not same or abs(exact(stated["share"]) - expected["share"]) > TOLERANCE:
+    same = stated["at_least"] is figures["at_least"]
+    if not same or abs(exact(stated["share"]) - figures["share"]) > TOLERANCE:
         yield f"the share of {name} = {stated['value']!r} in it is stated as {stated['share']!r}."
-    if abs(exact(stated["overall"]) - overall) > TOLERANCE:
+    if abs(exact(stated["overall"]) - figures["overall"]) > TOLERANCE:
         yield f"the overall share of {name} = {stated['value']!r} is not {stated['overall']!r}."

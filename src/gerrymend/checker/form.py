@@ -47,24 +47,28 @@ class Many:
     least: int = 0
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a value is a finite number, and no boolean.
+# Whole numbers of Python have any size; no figure of a report is larger, nor any seed.
+_LARGEST = 10**100
 
-    >>> is_number(0.5), is_number(True), is_number(float("inf")), is_number("1")
-    (True, False, False, False)
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number that float64 can hold, and no boolean.
+
+    >>> is_number(0.5), is_number(True), is_number(float("inf")), is_number("1"), is_number(9**999)
+    (True, False, False, False, False)
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return isinstance(value, int) or isfinite(value)
+    return abs(value) <= _LARGEST if isinstance(value, int) else isfinite(value)
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is a whole number, 0 or more, and no boolean or float.
+    """Return whether a value is a whole number from 0 to 10¹⁰⁰, and no boolean or float.
 
-    >>> is_whole(3), is_whole(3.0), is_whole(-1)
-    (True, False, False)
+    >>> is_whole(3), is_whole(3.0), is_whole(-1), is_whole(9**999)
+    (True, False, False, False)
     """
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return is_number(value) and isinstance(value, int) and value >= 0
 
 
 # Forms of plain values, each with the words that an error uses for it.
@@ -75,7 +79,14 @@ WHOLE = Plain("a whole number, 0 or more", is_whole)
 TEXT = Plain("text", lambda value: isinstance(value, str))
 FLAG = Plain("true or false", lambda value: isinstance(value, bool))
 MAPPING = Plain("a mapping", lambda value: isinstance(value, Mapping))
-ANY = Plain("anything", lambda value: True)
+# Outcomes are squared: those of a report must be so that their squares are finite.
+OUTCOME = Plain(
+    "a number between ±10¹⁰⁰", lambda value: is_number(value) and abs(value) <= _LARGEST
+)
+REFERENCE = Plain(
+    "a number between ±10¹⁰⁰, or a group with such a factor",
+    lambda value: OUTCOME.holds(value.get("factor") if isinstance(value, Mapping) else value),
+)
 LABEL = Plain("a label", lambda value: isinstance(value, str | int | float))
 
 _INTERVAL = Many(NUMBER, 2)
@@ -142,12 +153,12 @@ REPORT = {
         {
             "name": TEXT,
             "event": Many(FLAG, 2),
-            "a": Many(NUMBER, 2),
-            "b": Many(NUMBER, 2),
+            "a": Many(OUTCOME, 2),
+            "b": Many(OUTCOME, 2),
             "worse": Maybe(TEXT),
             "unit": Maybe(TEXT),
             "class": Maybe(LABEL),
-            "reference": Absent(ANY),
+            "reference": Absent(Maybe(REFERENCE)),
         },
         least=1,
     ),
@@ -193,6 +204,7 @@ REPORT = {
             "p_value": NUMBER,
             "deviations": Maybe(AMOUNT),
             "n_groups": WHOLE,
+            "within": Absent(Maybe(NUMBER)),
         }
     ),
     "held_out": Maybe(
@@ -327,4 +339,6 @@ def _unknown_keys(value: Any, form: Mapping[str, Any], path: str) -> list[str]:
 
 def _unlike(path: str, words: str, value: Any) -> ValueError:
     """Return the error for a value that is not of its form, which `words` describe."""
-    return ValueError(f"{path!r} of the report must be {words}; got {value!r}.")
+    is_huge = isinstance(value, int) and abs(value) > _LARGEST
+    got = "a whole number of more than 100 digits" if is_huge else repr(value)
+    return ValueError(f"{path!r} of the report must be {words}; got {got}.")

@@ -76,7 +76,8 @@ def _rows_needed(stated: Mapping[str, Any], distance: float) -> range | None:
     room = max(stated["unfairness"] - stated["gamma"], stated["gamma"] - stated["upper_bound"])
     if room <= ROUNDING:
         return None
-    rows = stated["n_rows"] * (distance / room) ** 2
+    # A distance that can't be one may be of any size, and so must not overflow.
+    rows = stated["n_rows"] * min(distance / room, 1e50) ** 2
     return range(max(1, math.ceil(rows * (1 - 2e-9))), max(1, math.ceil(rows)) + 1)
 
 

@@ -29,7 +29,7 @@ def check_sharpest(case: Case) -> None:
     tested = case.stated["p_value"] is not None
     if stated is None:
         if tested:
-            case.leave("sharpest", "that no group was large enough to stand out")
+            _check_none(case)
         return
     if not tested:
         case.problem("sharpest is stated, and there is no p-value.")
@@ -133,20 +133,13 @@ def _check_others(stated: Mapping[str, Any], sharp: Fraction | None, case: Case)
             "cut, or there are many",
         )
         return
-    floor = max(2, case.stated["min_group_size"])
     number = 0
     largest = ZERO
-    for notion in case.stated["notions"]:
-        seen = case.measured.get(notion["name"])
-        for inside in groups if seen is not None else ():
-            assert seen is not None
-            rows = seen.sums(inside).rows
-            if min(rows, seen.everyone.rows - rows) < floor:
-                continue
-            number += 1
-            above = seen.figures(inside).unfairness > 0
-            if notion["worse"] is None or above == (notion["worse"] == "higher"):
-                largest = max(largest, _square(seen, inside) or ZERO)
+    for notion, seen, inside in _large_enough(groups, case):
+        number += 1
+        above = seen.figures(inside).unfairness > 0
+        if notion["worse"] is None or above == (notion["worse"] == "higher"):
+            largest = max(largest, _square(seen, inside) or ZERO)
     if stated["n_groups"] != number:
         case.problem(f"n_groups of sharpest is stated as {stated['n_groups']}, and is {number}.")
     one_family = len(case.stated["notions"]) == 1
@@ -154,6 +147,32 @@ def _check_others(stated: Mapping[str, Any], sharp: Fraction | None, case: Case)
         case.leave("sharpest.subgroup", "that no other group stands out more")
     elif largest > sharp * (1 + 10 * TOLERANCE):
         case.problem("sharpest is a group, and another one stands out more.")
+
+
+def _check_none(case: Case) -> None:
+    """Check that no group is large enough to stand out, where a report with a p-value has none."""
+    try:
+        groups = _groups(case)
+    except (RuleError, KeyError, TypeError, AttributeError):
+        groups = None  # a rule of the class that can't be read
+    if groups is None:
+        case.leave("sharpest", "that no group was large enough to stand out")
+    elif any(True for _ in _large_enough(groups, case)):
+        case.problem("sharpest is left out, and there are groups that are large enough for one.")
+
+
+def _large_enough(
+    groups: list[list[bool]], case: Case
+) -> Iterator[tuple[Mapping[str, Any], Measured, list[bool]]]:
+    """Yield each notion with what was measured of it and each group that it can be told of."""
+    floor = max(2, case.stated["min_group_size"])
+    for notion in case.stated["notions"]:
+        seen = case.measured.get(notion["name"])
+        for inside in groups if seen is not None else ():
+            assert seen is not None
+            rows = seen.sums(inside).rows
+            if min(rows, seen.everyone.rows - rows) >= floor:
+                yield notion, seen, inside
 
 
 def _groups(case: Case) -> list[list[bool]] | None:

@@ -5,6 +5,7 @@ Each command's module is imported only after typer and rich are known to be inst
 
 import importlib
 import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ def main() -> None:
     """Run the command line; Ctrl-C has its exit code while commands are imported, too.
 
     One that an import drops, in a bare `except` of its own, is raised once the command has begun.
+    An error that nobody caught never ends with the code of a verdict, as Python's own 1 would be.
     """
     try:
         with HeldInterrupts():
@@ -28,6 +30,16 @@ def main() -> None:
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except SystemExit:
+        raise
+    except BaseException:  # panics of compiled packages are no Exception
+        traceback.print_exc()
+        print(
+            "This is an error in gerrymend, and says nothing of the data. Please report it with "
+            "the lines above.",
+            file=sys.stderr,
+        )
+        sys.exit(CANT_BE_DONE)
 
 
 def _run() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 # By verdict: proven within gamma, a subgroup exceeds it, and neither could be shown.
 EXIT_CODES = {"within gamma": 0, "exceeds gamma": 1, "undecided": 3}
 
-# The call or the data is wrong, or a package is missing: what was asked for can't be done.
+# The call or the data is wrong, a package is missing, or gerrymend has an error of its own, shown
+# with its traceback: what was asked for can't be done, and nothing is known of gamma.
 CANT_BE_DONE = 2
 
 # Ctrl-C; 128 + SIGINT, as shells have it.

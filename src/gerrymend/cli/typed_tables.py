@@ -24,11 +24,11 @@ def read_sheet(path: Path, source: Source) -> "pl.LazyFrame":
     given: Any = io.BytesIO(source) if isinstance(source, bytes) else source
     try:
         book = openpyxl.load_workbook(given, read_only=True, data_only=True)
-    except (KeyError, ValueError, OSError, openpyxl.utils.exceptions.InvalidFileException) as error:
+        sheet, *others = book.worksheets
+        header, *rows = [*sheet.iter_rows(values_only=True)] or [()]
+        book.close()
+    except Exception as error:  # of zipfile, zlib, XML or openpyxl: by which part is broken
         raise ValueError(f"FILE {path} is no workbook that can be read: {error}.") from None
-    sheet, *others = book.worksheets
-    header, *rows = [*sheet.iter_rows(values_only=True)] or [()]
-    book.close()
     if others:
         warnings.warn(
             f"FILE {path} has {len(others) + 1} sheets; the first, {sheet.title!r}, was read.",

@@ -86,7 +86,7 @@ class LinearRule(Rule):
     coefficients: tuple[float, ...]
     threshold: float
     levels: Mapping[str, tuple[Any, ...] | None] = field(hash=False)
-    whole: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    whole: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -274,7 +274,7 @@ class LinearRule(Rule):
         the term over the columns, so that a unit doesn't decide it.
         """
         rule = self._without_needless_terms(columns, members)
-        whole = frozenset(name for name, column in columns.items() if column.is_whole)
+        whole = tuple(name for name, column in columns.items() if column.is_whole)
         return replace(rule._in_few_digits(columns, members), whole=whole)
 
     def _without_needless_terms(

@@ -7,7 +7,8 @@ import numpy as np
 
 from gerrymend._numeric.rate_intervals import rate_interval
 from gerrymend.notions import NOTION_NAMES, rate_and_class
-from gerrymend.reporting.audit.direction import headline, in_unit, of_numbers
+from gerrymend.reporting.audit.direction import SMALL, headline, in_unit, largest, of_numbers
+from gerrymend.reporting.audit.permutations import families, is_least
 from gerrymend.reporting.audit.said import whose_words
 from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
@@ -27,19 +28,13 @@ from gerrymend.reporting.wording import (
 
 Report = Mapping[str, Any]
 
-# Up to this a p-value speaks against chance, and up to the second it does so loudly.
-_SMALL = 0.05
+# Up to this a p-value speaks against chance loudly.
 _TINY = 0.01
 # The confidence of the interval of a rate.
 _LEVEL = 0.95
 # Shares of all rows to translate the detectable unfairness into points for, the first that gives
 # a difference of less than half of the range of a rate.
 _EXAMPLE_SHARES = (0.1, 0.25, 0.5)
-
-
-def is_chance(report: Report) -> bool:
-    """Return whether chance was tested, and may well have made what was found."""
-    return report["p_value"] is not None and report["p_value"] > _SMALL
 
 
 def chance_sentence(report: Report) -> str:
@@ -53,7 +48,7 @@ def chance_sentence(report: Report) -> str:
         return f"Whether chance alone could make as much was not tested ({why})."
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
-    told = f"({p_equals(value)}{', of the rows that were searched' if apart else ''})"
+    told = f"({p_words(report)}{', of the rows that were searched' if apart else ''})"
     draws = count(report["n_permutations"])
     if value <= _TINY:
         return (
@@ -61,20 +56,34 @@ def chance_sentence(report: Report) -> str:
             f"{'value' if of_numbers(report) else 'decision'} {_as_unfair(report)} as unfair "
             f"{told}. This counts the whole search."
         )
-    if value <= _SMALL:
+    if value <= SMALL:
         often = f"in at most 1 of {int(1 / value + 1e-9)} samples where nothing differs"
         # So many that p is _TINY, the least that they can give, over all that is tested at once.
-        enough = max(199, round(_families(report) / _TINY) - 1)
+        enough = max(199, round(families(report) / _TINY) - 1)
         more = f"; {draws} permutations can't tell more, and {count(enough)} would"
-        more = more if _is_least(report) else ""
+        more = more if is_least(value, report) else ""
         return f"Chance alone makes as much {often} {told}{more}."
-    if _is_least(report):
+    if is_least(value, report):
         return f"It could be chance: {draws} permutations are too few to tell {told}."
     largest = "The largest unfairness" if stands_out(report) else "So large an unfairness"
     return (
         f"{largest} could well be chance: where nothing differs, so many rows show as much in "
         f"about {percent(value)} of samples {told}.{_of_small_groups(report)}"
     )
+
+
+def p_words(report: Report) -> str:
+    """Return the p-value with what it is of, where that is not the largest unfairness found."""
+    return f"{p_equals(report['p_value'])}{quick_search_words(report)}"
+
+
+def quick_search_words(report: Report) -> str:
+    """Return that a test is by a quick search and of what that finds; "" where that is the same.
+
+    Beside the largest unfairness and what chance finds, a p-value would else seem to be wrong.
+    """
+    found = _quickly_found(report)
+    return "" if found is None else f", by a quick search, which finds {found} in the rows"
 
 
 def _of_small_groups(report: Report) -> str:
@@ -88,13 +97,13 @@ def _of_small_groups(report: Report) -> str:
     if stands_out(report):
         return ""
     looked_at = f"{count(tested['n_groups'])} groups that can be named"
-    return f" Nor does one of {looked_at} stand out for its size ({p_equals(tested['p_value'])})."
+    return f" Nor does one of {looked_at} stand out ({p_equals(tested['p_value'])})."
 
 
 def _as_unfair(report: Report) -> str:
     """Return in how many draws as much was found: p = families·(1 + these) / (1 + draws)."""
     draws = 1 + report["n_permutations"]
-    number = round(report["p_value"] * draws / _families(report)) - 1
+    number = round(report["p_value"] * draws / families(report)) - 1
     return "none was" if number < 1 else "1 was" if number == 1 else f"{count(number)} were"
 
 
@@ -106,29 +115,6 @@ def _obstacle(report: Report) -> str | None:
         return why
     people = "what holds for the people behind the rows"
     return f"{why}; confidence=0.95 (--confidence 0.95) tells {people}"
-
-
-def _is_least(report: Report) -> bool:
-    """Return whether a p-value is the least that so many permutations can give.
-
-    (1 + draws at or above) / (1 + draws), times the number of families that are tested.
-    """
-    draws = report["n_permutations"]
-    return bool(report["p_value"] * (1 + draws) <= _families(report) * (1 + 1e-9))
-
-
-def _families(report: Report) -> int:
-    """Return how many tests the p-value is over.
-
-    Rates over all rows are tested apart from those over rows of one label; so is each class of more
-    than two, and each mean of numbers.
-    """
-
-    def family(notion: Mapping[str, Any]) -> tuple[Any, ...]:
-        of_numbers = None if notion.get("unit") is None else notion["name"]
-        return all(notion["event"]), notion.get("class"), of_numbers
-
-    return len(set(map(family, report["notions"])))
 
 
 def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
@@ -149,7 +135,7 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
         nothing = f"In 19 of 20 shuffles ({draws} in all) the search found no difference at all"
         return [f"{nothing}: any that is there is no chance.", tested]
     if line is None:
-        enough = 20 * _families(report) - 1
+        enough = 20 * families(report) - 1
         return [f"{draws} permutations are too few for p = 0.05; {enough} are enough.", tested]
     found = in_unit(unfairness(line), report)
     return [
@@ -176,31 +162,37 @@ def _example(report: Report, line: float) -> str:
 
 
 def _searched(report: Report) -> str:
-    """Say what the repeated search finds in the rows themselves, where that is not what was found.
+    """Say what the repeated search finds in the rows, where that is not all that was found."""
+    found = _quickly_found(report)
+    return "" if found is None else f" In the rows as they are the same quick search finds {found}."
+
+
+def _quickly_found(report: Report) -> str | None:
+    """Return what the repeated search finds in the rows; None where that is all that was found.
 
     It is quicker than the search and the proof of the audit, and draws are compared with it.
     """
     found = report["searched_unfairness"]
     if found is None or unfairness(found) == unfairness(report["unfairness"]):
-        return ""
-    amount = in_unit(unfairness(found), report)
-    return f" In the rows as they are the same quick search finds {amount}."
+        return None
+    return in_unit(unfairness(found), report)
 
 
-def interval_words(report: Report) -> str | None:
+def interval_words(lead: Mapping[str, Any], report: Report) -> str | None:
     """Return Clopper and Pearson's interval of the rate of who leads, and what it is worth.
 
-    It is of rows that were held out, where these tell of the group. None of means, of rates of the
-    user's own, and where rows weigh differently: what it takes is not in a report.
+    Who leads is the group of the largest unfairness, or the one that stands out before it; None of
+    others. It is of rows that were held out, where these tell of the group. None of means, of rates
+    of the user's own, and where rows weigh differently: what it takes is not in a report.
     """
-    lead = headline(report)
-    if lead is None or report["weighted"]:
+    if lead not in (headline(report), largest(report)) or report["weighted"]:
         return None
     if rate_and_class(lead["notion"])[0] not in NOTION_NAMES:
         return None
     held_out = report["held_out"]
     n_rows = report["n_rows"]
-    worth = "which is too narrow, as the group was chosen as the worst of many"
+    worst = "worst" if lead == largest(report) else "sharpest"
+    worth = f"which is too narrow, as the group was chosen as the {worst} of many"
     apart = held_out is not None and not held_out["same_rows"]
     if apart and lead == report["worst"] and held_out["subgroup"] is not None:
         lead = held_out["subgroup"]

@@ -32,7 +32,7 @@ _SHOWN = 20
 _MOST_TERMS = 60
 _MOST_VALUES = 5
 # A subgroup is told by at most so many attributes; by a value that no fewer members have, and whose
-# share is no less from everyone's.
+# share is more than that above everyone's.
 _TRAITS = 3
 _COMMON = 0.2
 _LIKE = 0.03
@@ -205,42 +205,46 @@ def _expected(report: Mapping[str, Any]) -> str:
 
 
 def who_is_in(subgroup: Mapping[str, Any]) -> str:
-    """Return who is in by the most common values, beside everyone's; "" where these tell nothing.
+    """Return who is in by the values that mark them, each beside everyone's; "" where none does.
 
     >>> who_is_in({"composition": [
     ...     {"attribute": "sex", "value": "M", "share": 0.999, "at_least": True, "overall": 0.51},
     ...     {"attribute": "age", "median": 54.0, "overall": 41.0}]})
-    'over 99.9 % sex = M, median age 54 (everyone: 51 %, 41)'
+    'over 99.9 % sex = M (everyone: 51 %), median age 54 (41)'
     """
-    own = []
-    everyone = []
+    parts: list[str] = []
     for trait in _telling(subgroup["composition"]):
         if "median" in trait:
-            own.append(f"median {trait['attribute']} {number(trait['median'])}")
-            everyone.append(number(trait["overall"]))
+            own = f"median {trait['attribute']} {number(trait['median'])}"
+            overall = number(trait["overall"])
         else:
             over = "over " if trait["at_least"] else ""
             value = f"{trait['attribute']} = {category_label(trait['value'])}"
-            own.append(f"{over}{percent(trait['share'])} {value}")
-            everyone.append(percent(trait["overall"]))
-    return f"{', '.join(own)} (everyone: {', '.join(everyone)})" if own else ""
+            own = f"{over}{percent(trait['share'])} {value}"
+            overall = percent(trait["overall"])
+        parts.append(f"{own} ({'' if parts else 'everyone: '}{overall})")
+    return ", ".join(parts)
 
 
 def _telling(traits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the first traits, without those that few members have, or that are everyone's."""
-    return [
+    """Return the first traits, without values that few members have, or no more than of everyone.
+
+    Most of a group may speak English, and still fewer than of everyone: that marks nobody in it.
+    """
+    telling = [
         trait
-        for trait in traits[:_TRAITS]
+        for trait in traits
         if ("median" in trait and trait["median"] != trait["overall"])
         or (
             ("share" in trait and trait["share"] >= _COMMON)
-            and abs(trait["share"] - trait["overall"]) > _LIKE
+            and trait["share"] - trait["overall"] > _LIKE
         )
     ]
+    return telling[:_TRAITS]
 
 
 def who_words(subgroup: Mapping[str, Any]) -> str:
-    """Return who is in: in words, or of a formula by the most common values first."""
+    """Return who is in: in words, or of a formula by the values that mark them first."""
     who = who_is_in(subgroup) if is_formula(subgroup) else ""
     return f"{who}; by the rule {rule_words(subgroup)}" if who else rule_words(subgroup)
 

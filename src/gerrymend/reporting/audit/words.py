@@ -8,6 +8,7 @@ escapes them. Every renderer (text, terminal, Markdown, page) has its sentences 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gerrymend.notions import in_words
 from gerrymend.reporting.audit.chance import permutation_sentences
 from gerrymend.reporting.audit.direction import (
     average,
@@ -21,10 +22,12 @@ from gerrymend.reporting.audit.population import (
     population_means,
     population_sentences,
 )
+from gerrymend.reporting.audit.subgroup_words import unit_of
 from gerrymend.reporting.audit.verdict import why_not_found
 from gerrymend.reporting.wording import (
     bound,
     capitalised,
+    compared,
     count,
     event_noun,
     figure,
@@ -87,7 +90,7 @@ _KEPT_BACK = {
     "favoured": "who is treated best",
     "in_a_sentence": "the worst group with at most three conditions",
     "core": "where in the group most of it lies",
-    "sharpest": "who stands out most from chance for its size",
+    "sharpest": "who stands out most from chance",
     "composition": "some of who is in the groups",
 }
 NO_GROUPS = "No group of one attribute has enough rows, in and out, to be described."
@@ -220,8 +223,8 @@ def gap_sentence(report: Report) -> str:
     # Within half a percent the two are called the same.
     if alone > together * 1.005:
         return (
-            f"{capitalised(_SINGLE)} shows more, an unfairness of {of_one}, and the "
-            f"search found {of_all}: {why_not_found(report)}."
+            f"{capitalised(_SINGLE)} shows more, an unfairness of {of_one}, of "
+            f"{_who_alone(report)}, and the search found {of_all}: {why_not_found(report)}."
         )
     if alone >= together * 0.995:
         return f"{capitalised(_SINGLE)} shows {_all_of_it(report)}."
@@ -231,9 +234,43 @@ def gap_sentence(report: Report) -> str:
             f"over all subgroups {of_all}."
         )
     return (
-        f"{capitalised(_SINGLE)} shows an unfairness of {of_one} at most, perhaps of "
-        f"other people: {percent(alone / together)} of the {of_all} over all "
+        f"{capitalised(_SINGLE)} shows an unfairness of {of_one} at most, of {_who_alone(report)} "
+        f"and perhaps of other people: {percent(alone / together)} of the {of_all} over all "
         "subgroups."
+    )
+
+
+def alone_words(report: Report) -> str | None:
+    """Return which listed group of one attribute has the largest unfairness there, with its rate.
+
+    None where an interval has it, which is not listed. Of two that have as much, such as women and
+    men, it is the one that is treated worse.
+    """
+    worse = {one["name"]: one["worse"] for one in report["notions"]}
+
+    def harm(group: Mapping[str, Any]) -> float:
+        value: float = group["unfairness"]
+        return -value if worse.get(group["notion"]) == "lower" else value
+
+    least = 0.995 * report["single_unfairness"]
+    listed = [one for one in report["marginals"] if abs(one["unfairness"]) >= least]
+    if not listed:
+        return None
+    one = max(listed, key=harm)
+    rates = compared(one["rate"], one["overall_rate"], unit_of(report, one["notion"]))
+    return f"{one['group']} ({in_words(one['notion'])} {rates.rate}, against {rates.reference})"
+
+
+def _who_alone(report: Report) -> str:
+    """Return who has the largest unfairness of one attribute: a group, or an interval of which."""
+    numbers = [
+        condition["attribute"]
+        for one in report["marginals"]
+        for condition in one["rule"]["conditions"]
+        if "values" not in condition
+    ]
+    return (
+        alone_words(report) or f"an interval of {' or '.join(dict.fromkeys(numbers)) or 'a number'}"
     )
 
 

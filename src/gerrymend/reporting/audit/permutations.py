@@ -1,0 +1,29 @@
+"""Say how far permutations can tell: the least p-value that so many of them give."""
+
+from collections.abc import Mapping
+from typing import Any
+
+Report = Mapping[str, Any]
+
+
+def is_least(p_value: float, report: Report) -> bool:
+    """Return whether a p-value is the least that so many permutations can give.
+
+    (1 + draws at or above) / (1 + draws), times the number of families that are tested.
+    """
+    draws = report["n_permutations"]
+    return bool(p_value * (1 + draws) <= families(report) * (1 + 1e-9))
+
+
+def families(report: Report) -> int:
+    """Return how many tests the p-value is over.
+
+    Rates over all rows are tested apart from those over rows of one label; so is each class of more
+    than two, and each mean of numbers.
+    """
+
+    def family(notion: Mapping[str, Any]) -> tuple[Any, ...]:
+        of_numbers = None if notion.get("unit") is None else notion["name"]
+        return all(notion["event"]), notion.get("class"), of_numbers
+
+    return len(set(map(family, report["notions"])))
