@@ -131,13 +131,11 @@ class AuditReport:
         Attributes with values that fewer than `min_group_size` rows have, and how many these are.
         No description lists them; what is proven covers them.
     kept_back : tuple of str
-        Parts of the report from which a group of fewer than `min_group_size` rows would follow,
-        beside the others: "disadvantaged", "favoured", "in_a_sentence" and "sharpest" if a worse
-        group is not described, "core", "composition" if some of who is in one is left out, and
-        "time" if there was none to rule that out for a group.
+        Parts from which fewer than `min_group_size` rows would follow, beside the others:
+        "disadvantaged", "favoured", "in_a_sentence" and "sharpest" if a worse group is not told,
+        "core", "composition" if some of who is in is not, "time" if there was none to rule it out.
     warnings : tuple of Doubt
-        Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
-        before the verdict wherever the report is shown.
+        Why the verdict may say nothing of fairness, by `code` and `sentence`; shown before it.
 
     Examples
     --------

@@ -5,9 +5,9 @@ from typing import Any
 
 from gerrymend._runtime.reprs import shortened
 from gerrymend.notions import in_words
+from gerrymend.reporting.audit.left_out import or_late
 from gerrymend.reporting.audit.population import flag_of
 from gerrymend.reporting.audit.subgroup_words import against_words, unit_of
-from gerrymend.reporting.audit.words import or_late
 from gerrymend.reporting.wording import capitalised, compared, count, figure
 
 # The part of a colour that the furthest rate gets: more would be hard to read on.

@@ -21,6 +21,7 @@ from gerrymend.reporting.audit.direction import (
     of_numbers,
 )
 from gerrymend.reporting.audit.further import further_facts
+from gerrymend.reporting.audit.left_out import kept_back_sentence
 from gerrymend.reporting.audit.next_steps import decide_sentence
 from gerrymend.reporting.audit.population import discovery_sentence, population_means
 from gerrymend.reporting.audit.said import (
@@ -99,7 +100,7 @@ def audit_spans(report: Report, width: int, more: Facts = ()) -> list[Span]:
 
 def _kept_back(report: Report) -> Facts:
     """Return what is not told of the groups, but for who is in them, and why."""
-    sentence = words.kept_back_sentence(report, besides=("composition",))
+    sentence = kept_back_sentence(report, besides=("composition",))
     return [] if sentence is None else [("Not told", sentence)]
 
 

@@ -5,7 +5,7 @@ escapes them. Every renderer (text, terminal, Markdown, page) has its sentences 
 `verdict`, `chance`, `subgroup_words` and `next_steps`, and adds none.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.notions import in_words
@@ -17,6 +17,7 @@ from gerrymend.reporting.audit.direction import (
     of_numbers,
     reference_words,
 )
+from gerrymend.reporting.audit.left_out import kept_back_sentence, or_late
 from gerrymend.reporting.audit.population import (
     discovery_sentence,
     population_means,
@@ -85,14 +86,6 @@ _EXPERTS_NOTE = (
 # Of audit(): made for rates, and for numbers right by chance alone.
 _DEFAULT_GAMMA = 0.01
 _SINGLE = "one attribute at a time (each value, each interval of a number)"
-_KEPT_BACK = {
-    "disadvantaged": "who is treated worst",
-    "favoured": "who is treated best",
-    "in_a_sentence": "the worst group with at most three conditions",
-    "core": "where in the group most of it lies",
-    "sharpest": "who stands out most from chance",
-    "composition": "some of who is in the groups",
-}
 NO_GROUPS = "No group of one attribute has enough rows, in and out, to be described."
 
 
@@ -312,28 +305,6 @@ def detection_sentences(report: Report) -> list[str]:
         sentences.append(sentence)
     sentences.append(rare_values_sentence(report))
     return sentences
-
-
-def kept_back_sentence(report: Report, besides: Sequence[str] = ()) -> str | None:
-    """Say what is left out, or told only in part, for the sake of few rows; None if nothing is."""
-    kept_back = [part for part in report["kept_back"] if part not in (*besides, "time")]
-    sentences = []
-    if parts := ", ".join(_KEPT_BACK[part] for part in kept_back):
-        sentences.append(
-            f"This is left out, or told only in part: {parts}. Beside the rest of the report it "
-            f"would tell of a group of few rows{or_late(report)}."
-        )
-    if "time" in report["kept_back"]:
-        sentences.append(
-            "There was no time to work out of all groups whether they would tell of few rows; "
-            "those of which it is not known are left out. More time (budget, --budget) shows more."
-        )
-    return " ".join(sentences) or None
-
-
-def or_late(report: Report) -> str:
-    """Return what is added to why something is left out, where some is for want of time."""
-    return ", or there was no time to rule that out" if "time" in report["kept_back"] else ""
 
 
 def rare_values_sentence(report: Report) -> str:
