@@ -68,6 +68,8 @@ def published(report, cells, notion=None):
                     known.append(has & inside(one))
     if said and said["overlap"] is not None and notion == said["subgroup"]["notion"]:
         known.append(inside(leading(report)) & inside(said["subgroup"]))
+    if sharpest and report["sharpest"]["within"] is not None and notion == sharpest["notion"]:
+        known.append(inside(sharpest) & inside(largest(report)))
     return np.array(known, dtype=float)
 
 
@@ -80,7 +82,13 @@ def leading(report):
 
 
 def first(report):
-    """The group that leads: that, or the one in a sentence that has most of it."""
+    """The group that leads: who stands out, where the largest unfairness may be chance."""
+    sharpest = (report["sharpest"] or {}).get("subgroup")
+    return sharpest if sharpest and report["p_value"] > 0.05 else largest(report)
+
+
+def largest(report):
+    """The group of the largest unfairness, or the one in a sentence that has most of it."""
     lead, said = leading(report), report["in_a_sentence"]
     if said is None:
         return lead

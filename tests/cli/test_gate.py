@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.auditing.inference.test_standing_out import small_group_hit_hard
 from tests.cli.calling import call
 
 DECIDED = ["--label", "y", "--prediction", "d", "--permutations", "0"]
@@ -208,13 +209,27 @@ def test_a_quiet_gate_prints_warnings_and_why_it_is_shut(folder):
     lead = json.loads(gate(folder / "point.csv", "--json", "-")[1])["lead"]
     own = f"{abs(lead['unfairness']):.4f}"
     assert err.rstrip().endswith(f"{lead['sentence']} Its unfairness is {own}, and 0.01 is allowed "
-                                 "(chance was not tested).")  # fmt: skip
+                                 "(chance was not tested). That may be good for it: say which "
+                                 "decision people wish for (--favourable).")  # fmt: skip
     _, _, err = gate(folder / "point.csv", "--quiet", "--permutations", "19")
     assert "0.01 is allowed (p = 0.050)." in err
     assert gate(folder / "point.csv", "--quiet", "--gamma", "0.06") == (0, "", "")
     code, out, err = gate(folder / "point.csv", "--quiet", protected="number")
     assert (code, out) == (1, "")
     assert err.startswith("Warning: The protected attribute number has nearly as many values")
+
+
+def test_a_quiet_gate_that_passes_tells_who_is_hit_hard(tmp_path):
+    y, p, attributes, _ = small_group_hit_hard()
+    pl.DataFrame({**attributes, "y": y, "p": p}).write_csv(tmp_path / "small.csv")
+    code, out, err = call(
+        "audit", tmp_path / "small.csv", "--label", "y", "--prediction", "p", "--gamma", "0.05",
+        "--protected", "sex,region,ethnicity", "--notion", "false_negative_rate", "--quiet",
+        "--favourable", "positive", "--subgroups", "conjunctions", "--permutations", "99",
+    )  # fmt: skip
+    assert (code, out, err.count("\n")) == (0, "", 1)
+    assert err.startswith("Within what is allowed; one group stands out, which is hardly chance. ")
+    assert "region = West and ethnicity = B" in err
 
 
 @pytest.mark.parametrize("wrong", [["--protected", "nobody"], ["--gamma", "-1"]])

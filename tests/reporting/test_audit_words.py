@@ -14,6 +14,7 @@ from gerrymend import Conjunctions, ExplicitGroups, LinearThresholds, audit
 from gerrymend.notions import FairnessNotion
 from gerrymend.reporting import wording
 from gerrymend.reporting.audit.chance import chance_sentence, permutation_sentences
+from gerrymend.reporting.audit.heat_map import heat_map_sentence
 from gerrymend.reporting.audit.how import how_facts
 from gerrymend.reporting.audit.lead import brief_sentences
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
@@ -23,7 +24,7 @@ from gerrymend.reporting.audit.population import discovery_sentence
 from gerrymend.reporting.audit.subgroup_words import who_words
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import verdict_sentences
-from gerrymend.reporting.audit.words import gap_sentence
+from gerrymend.reporting.audit.words import detection_sentences, gap_sentence
 from gerrymend.training.fit import ParityClassifier
 from tests.reporting import audits
 
@@ -93,6 +94,14 @@ def test_the_p_value_is_of_what_the_quick_search_finds():
     same = verdict(report | {"searched_unfairness": 0.0114})
     assert "(p = 0.105)" in same
     assert "quick search" not in same
+
+
+def test_a_gate_says_that_who_differs_most_may_be_favoured():
+    """What leads without `favourable` is whoever differs most, either way."""
+    asks = "say which decision people wish for (--favourable)"
+    assert asks in " ".join(brief_sentences(audits.fixed().to_dict()))
+    known = audits.fixed(favourable="positive").to_dict()
+    assert asks not in " ".join(brief_sentences(known))
 
 
 def test_chance_that_makes_nothing_is_not_said_to_hide_less_than_nothing():
@@ -268,6 +277,19 @@ def test_where_it_lies_is_said_to_be_kept_back_in_the_text():
     assert "Not told" not in audit_text(report | {"kept_back": ["composition"]})
 
 
+def test_what_there_was_no_time_for_is_said_in_every_form():
+    late = {"kept_back": ["core", "time"], "marginals_left_out": 3, "intersections_left_out": 2}
+    report = audits.fixed().to_dict() | late
+    text = " ".join(audit_text(report).split())
+    assert "it would tell of a group of few rows, or there was no time to rule that out." in text
+    alone = " ".join(audit_text(report | {"kept_back": ["time"]}).split())
+    assert "Not told There was no time to work out of all groups whether they would tell" in alone
+    detection = " ".join(detection_sentences(report))
+    assert "would follow by subtraction, or there was no time to rule that out." in detection
+    assert "More time (budget, --budget) shows more." in detection
+    assert "figures here, or there was no time to rule that out." in heat_map_sentence(report)
+
+
 def test_commands_leave_the_audited_decisions_out():
     report = audits.fixed().to_dict() | {"columns": {"label": "repaid", "decision": "granted"}}
     frontier, fit = next_commands(report)
@@ -290,10 +312,35 @@ def test_a_single_attribute_is_not_said_to_show_others():
     sentence = gap_sentence(report.to_dict())
     assert 0 < report.single_unfairness < 0.99 * report.unfairness
     part = f"{100 * report.single_unfairness / report.unfairness:.1f} %"
-    assert f"at most, perhaps of other people: {part} of the {report.unfairness:.4f}" in sentence
+    assert "at most, of an interval of age and perhaps of other people: " in sentence
+    assert f"{part} of the {report.unfairness:.4f}" in sentence
     assert "% of it" not in sentence
     nothing = gap_sentence(report.to_dict() | {"single_unfairness": 0.0})
     assert "shows nothing of it" in nothing
+
+
+@pytest.mark.parametrize(("favourable", "who"), [("positive", "F"), ("negative", "M")])
+def test_one_attribute_names_who_is_treated_worse_or_whose_interval_it_is(favourable, who):
+    """Half are men, who are decided 1 twice as often: either has as much."""
+    sex, age = np.repeat(["F", "M"], 200), np.tile(np.repeat([20, 30, 40, 50], 50), 2)
+    decided = np.r_[np.tile([1, 0, 0, 0], 50), np.tile([1, 0], 100)]
+
+    def told(decided):
+        report = audit(0 * decided, decided, sensitive_features={"sex": sex, "age": age},
+                       notion="statistical_parity", favourable=favourable,
+                       subgroups="conjunctions").to_dict()  # fmt: skip
+        # More over all subgroups: what is said of one attribute is looked at.
+        return report | {"unfairness": 2 * report["single_unfairness"]}
+
+    rate = {"F": 25, "M": 50}[who]
+    one = f"sex = {who} (rate of positive decisions {rate} %, against 37.5 %)"
+    report = told(decided)
+    assert f"of {one} and perhaps of other people" in gap_sentence(report)
+    assert f"One attribute at a time | 0.0625 | {one}" in audit_markdown(report).replace("\\", "")
+    # Decided 1 are all from 30 to 40, an interval that is not listed.
+    report = told(((age >= 30) & (age <= 40)).astype(int))
+    assert "of an interval of age and perhaps of other people" in gap_sentence(report)
+    assert "| One attribute at a time | 0.2500 | " not in audit_markdown(report)
 
 
 def test_commands_audit_what_was_audited():

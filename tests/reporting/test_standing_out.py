@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from gerrymend import Conjunctions, audit
-from gerrymend.reporting.audit.chance import chance_sentence
+from gerrymend import Conjunctions, audit, check_report
+from gerrymend.reporting.audit.chance import chance_sentence, permutation_sentences
+from gerrymend.reporting.audit.direction import described, headline
+from gerrymend.reporting.audit.lead import brief_sentences, passing_sentences
+from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
 from tests.auditing.inference.test_standing_out import small_group_hit_hard
@@ -20,12 +23,39 @@ def small():
                  favourable="positive", n_permutations=199, subgroups=Conjunctions(2))  # fmt: skip
 
 
+def test_who_is_no_chance_leads_where_the_largest_may_be(small):
+    """The report, its JSON, the page's title and figures, and a gate's line: all have one lead."""
+    report = small.to_dict()
+    sharp = report["sharpest"]
+    assert report["p_value"] > 0.05 >= sharp["p_value"]
+    assert small.lead is small.sharpest.subgroup
+    assert report["lead"]["subgroup"] == HIT == headline(report)["subgroup"]
+    assert report["lead"]["p_value"] == sharp["p_value"]
+    assert report["lead"]["base"] == round(sharp["subgroup"]["share"] * report["n_rows"])
+    assert report["lead"]["sentence"] == verdict_sentences(report)[0] == brief_sentences(report)[0]
+    assert described(report)[0] == ("Stands out", sharp["subgroup"])
+    people, cases, other = people_figures(report)
+    assert HIT in people[1]
+    assert f"of its {report['lead']['base']} positives" in cases[1]
+    assert "perhaps by chance" in other[1]
+    assert "<title>More unfair than allowed; one group stands out" in small.to_html()
+
+
+def test_the_largest_leads_where_it_is_no_chance(small):
+    report = small.to_dict() | {"p_value": 0.03}
+    assert headline(report) == report["disadvantaged"]
+    assert described(report)[0][1] == report["disadvantaged"]
+    assert look(report).heading == "More unfair than allowed"
+    assert "perhaps by chance" not in " ".join(words for _, words in people_figures(report))
+
+
 def test_who_is_no_chance_comes_before_what_may_be(small):
     report = small.to_dict()
-    assert report["p_value"] > 0.05
-    assert look(report).heading.endswith("which could be chance, though one group stands out")
-    first, cases, chance, lead, *_ = verdict_sentences(report)
-    assert first.startswith(f"One group stands out for its size: {HIT}, ")
+    shown = look(report)
+    assert shown.heading == "More unfair than allowed; one group stands out, which is hardly chance"
+    assert shown.kind == "exceeds"
+    first, cases, chance, worst, *_ = verdict_sentences(report)
+    assert first.startswith(f"The group that stands out is {HIT}, ")
     rate = report["sharpest"]["subgroup"]["rate"]
     assert f"false negative rate {100 * rate:.3g} %, against " in first
     n_groups = report["sharpest"]["n_groups"]
@@ -36,7 +66,20 @@ def test_who_is_no_chance_comes_before_what_may_be(small):
     assert "more are decided" in cases
     assert chance.startswith("The largest unfairness could well be chance: ")
     assert "may be real all the same" not in chance
-    assert lead.startswith("The subgroup treated worst is ")
+    assert worst.startswith("The subgroup treated worst is ")
+    report["sharpest"]["p_value"] = 0.03
+    assert look(report).heading.endswith("; one group stands out, which is unlikely to be chance")
+
+
+def test_what_is_within_gamma_is_not_green_beside_one_that_stands_out(small):
+    shown = look(small.to_dict() | {"verdict": "within gamma", "gamma": 0.5})
+    assert shown.heading == "Within what is allowed; one group stands out, which is hardly chance"
+    assert shown.kind == "undecided"
+
+
+def test_no_output_is_read_as_if_the_group_were_large(small):
+    for shown in (str(small), small.to_markdown(), small.to_html()):
+        assert "for its size" not in " ".join(shown.split()).lower()
 
 
 def test_less_than_the_least_p_value_is_not_said_of_more(small):
@@ -47,12 +90,23 @@ def test_less_than_the_least_p_value_is_not_said_of_more(small):
 
 def test_every_output_names_it(small):
     text, markdown, page = str(small), small.to_markdown(), small.to_html()
-    assert f"\nStands out      {HIT}\n" in text
-    assert "for its size hardly chance (p = 0.005, after allowing" in " ".join(text.split())
+    assert text.index(f"\nStands out      {HIT}\n") < text.index("\nTreated worst ")
+    assert "hardly chance (p = 0.005, after allowing" in " ".join(text.split())
     # Who is no chance is the first of the figures of the page, too.
     for shown in (markdown, page):
-        assert shown.index("which stands out for its size") < shown.index("perhaps by chance")
+        assert shown.index("which stands out: ") < shown.index("perhaps by chance")
     assert "| p-value of one group | 0.005 |" in markdown
+
+
+def test_the_checker_agrees_on_who_leads(small):
+    y, p, attributes, _ = small_group_hit_hard()
+    report = small.to_dict()
+    assert check_report(report, y, p, sensitive_features=attributes).problems == []
+    figures = {name: report["worst"][name] for name in report["lead"] if name in report["worst"]}
+    report["lead"] |= {**figures, "p_value": report["p_value"]}
+    problems = check_report(report, y, p, sensitive_features=attributes).problems
+    assert any(one.startswith("subgroup of lead is stated as ") for one in problems)
+    assert any(one.startswith("p_value of lead is stated as ") for one in problems)
 
 
 def test_a_verdict_within_gamma_names_it(small):
@@ -60,6 +114,49 @@ def test_a_verdict_within_gamma_names_it(small):
     proven, first, *_ = verdict_sentences(report)
     assert proven.startswith("Proven: ")
     assert HIT in first
+
+
+def test_nobody_adds_the_cases_of_two_groups_that_share_people(small):
+    """By brute force: how much of who stands out is in the largest, and what that has without."""
+    y, p, attributes, hit = small_group_hit_hard()
+    report = small.to_dict()
+    large = small.disadvantaged
+    inside = large.contains(attributes) & (y == 1)
+    hit = hit & (y == 1)
+    assert report["sharpest"]["within"] == pytest.approx((hit & inside).sum() / hit.sum())
+    apart = report["disadvantaged"]["apart"]
+    assert apart["shared"] == pytest.approx((hit & inside).sum() / inside.sum())
+    assert apart["rate"] == pytest.approx((p == 0)[inside & ~hit].mean())
+    assert apart["overall_rate"] == pytest.approx((p == 0)[(y == 1) & ~hit].mean())
+    told = f"without them its rate is {100 * apart['rate']:.3g} %."
+    (shared,) = (one for one in verdict_sentences(report) if one.endswith(told))
+    assert "positives of the group that stands out are in it; " in shared
+    report["sharpest"]["within"] = 0.5
+    problems = check_report(report, y, p, sensitive_features=attributes).problems
+    assert problems[0].startswith("within of sharpest is stated as 0.5, and is ")
+
+
+def test_a_part_of_who_leads_is_no_second_finding(small):
+    """Where the largest is no chance, and most of who stands out is in it."""
+    report = small.to_dict() | {"p_value": 0.005}
+    report["sharpest"] |= {"within": 0.4}
+    assert HIT in " ".join(verdict_sentences(report))
+    assert HIT in people_figures(report)[-1][1]
+    report["sharpest"] |= {"within": 0.9}
+    shown = [*verdict_sentences(report), *(words for _, words in people_figures(report))]
+    assert HIT not in " ".join(shown)
+    assert "Stands out" not in dict(described(report))
+    (chance,) = (one for one in permutation_sentences(report) if HIT in one)
+    assert chance.endswith("part of the first group: 90 % of its positives are in that.")
+
+
+def test_a_gate_that_passes_tells_who_stands_out(small):
+    report = small.to_dict() | {"verdict": "within gamma", "gamma": 0.5}
+    told = passing_sentences(report)
+    assert HIT in told[0]
+    assert told[1].startswith("Unfairness counts how many people are hit, and this group's is ")
+    assert told[1].endswith("; 0.5 is allowed.")
+    assert passing_sentences(report | {"sharpest": report["sharpest"] | {"p_value": 0.2}}) == []
 
 
 def test_one_that_may_not_be_told_is_not_named(small):
@@ -76,9 +173,10 @@ def test_who_leads_and_stands_out_is_named_once(small):
     report["sharpest"]["subgroup"] = report["disadvantaged"]
     told = " ".join(verdict_sentences(report))
     assert told.count(report["disadvantaged"]["subgroup"]) == 1
-    assert "For its size this group's rate is hardly chance (p = 0.005" in told
+    off = "this group's rate is off by more than chance makes of so few rows"
+    assert f"{off}: hardly chance (p = 0.005" in told
     real = " ".join(verdict_sentences(report | {"p_value": 0.005}))
-    assert "For its size" not in real
+    assert "of so few rows" not in real
 
 
 def test_calm_words_stay_where_nothing_stands_out():
@@ -92,8 +190,8 @@ def test_calm_words_stay_where_nothing_stands_out():
     sentence = chance_sentence(report)
     assert sentence.startswith("So large an unfairness could well be chance: ")
     assert sentence.endswith(
-        f"Nor does one of {report['sharpest']['n_groups']} groups that can be named stand out for "
-        f"its size (p = {report['sharpest']['p_value']:.3f})."
+        f"Nor does one of {report['sharpest']['n_groups']} groups that can be named stand out "
+        f"(p = {report['sharpest']['p_value']:.3f})."
     )
     assert "stands out" not in " ".join(verdict_sentences(report))
 
@@ -127,3 +225,19 @@ def test_what_is_no_more_than_chance_is_said_to_be_so(small):
     told = " ".join(audit_text(report).split())
     assert "no more than what chance alone finds, up to" in told
     assert "no more than what chance" not in " ".join(audit_text(small.to_dict()).split())
+
+
+def test_nobody_is_called_worse_off_for_what_is_allowed_and_chance(small):
+    report = small.to_dict() | {"gamma": 0.5, "detectable": 0.002}
+    further = {**report["worst"], "subgroup": "sex = F", "unfairness": 0.0001, "treated": "worse"}
+    report["top"] = [report["worst"], further]
+    calm = report | {"verdict": "within gamma"}
+    assert "\nAlso looked at  sex = F\n" in audit_text(calm)
+    assert "Also worse off" not in audit_text(calm)
+    # What is no more than chance is said of it as before.
+    assert "no more than what chance alone finds, up to" in " ".join(audit_text(calm).split())
+    # It is worse off where more is not allowed, or it is more than chance finds.
+    further["unfairness"] = 0.0021
+    assert "\nAlso worse off  sex = F\n" in audit_text(calm)
+    exceeds = report | {"verdict": "exceeds gamma", "gamma": 0.00005}
+    assert "\nAlso worse off  sex = F\n" in audit_text(exceeds)

@@ -5,8 +5,10 @@ bad by these alone. Those who are left of it are compared with all who are left.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.small_groups import identifies
@@ -37,6 +39,58 @@ def apart_from(
     published : mapping of notion to Published
         What is told already; what is returned is added to it.
     """
+    parts = _parts(every, first, group, published)
+    if parts is None or not (parts.rows[1] and parts.rows[3]):
+        return None
+    seen = parts.seen
+    published[group.notion].in_event.add(parts.blocks)
+    both = (parts.lead & parts.inside)[seen.cells.active]
+    rest = (parts.inside & ~parts.lead)[seen.cells.active]
+    mass = seen.cells.mass
+    others = float(mass[rest].sum())
+    rate = float(seen.outcomes[rest].sum()) / others
+    lead, inside = (one[seen.cells.active] for one in (parts.lead, parts.inside))
+    gap = own_residual(seen, inside, [lead]) / others
+    return Apart(float(mass[both].sum() / (mass[both].sum() + others)), rate, rate - gap)
+
+
+def part_within(
+    every: Sequence[NotionTally],
+    first: Subgroup,
+    group: Subgroup,
+    published: Mapping[FairnessNotion, Published],
+) -> float | None:
+    """Return the part of a group's weight in the event that is in another one, as it is told.
+
+    None where it is not, as in `apart_from`, which takes the same; nothing or all may be shared.
+    """
+    parts = _parts(every, first, group, published)
+    if parts is None:
+        return None
+    published[group.notion].in_event.add(parts.blocks)
+    active = parts.seen.cells.active
+    mass = parts.seen.cells.mass
+    inside = parts.inside[active]
+    return float(mass[inside & parts.lead[active]].sum() / mass[inside].sum())
+
+
+class _Parts(NamedTuple):
+    """Two groups by cell, the four parts that they make, and the rows of each in the event."""
+
+    seen: NotionTally
+    lead: Members
+    inside: Members
+    blocks: NDArray[np.intp]
+    rows: NDArray[Any]
+
+
+def _parts(
+    every: Sequence[NotionTally],
+    first: Subgroup,
+    group: Subgroup,
+    published: Mapping[FairnessNotion, Published],
+) -> _Parts | None:
+    """Return the parts that two groups make; None where what they share is not told."""
     if first.notion != group.notion or first.unfairness * group.unfairness <= 0:
         return None
     seen = next(one for one in every if one.notion == group.notion)
@@ -45,21 +99,12 @@ def apart_from(
     columns = {column.name: column for column in seen.tally.columns}
     lead, inside = (one.rule.members(columns) for one in (first, group))
     blocks = 2 * lead.astype(np.intp) + inside
-    told = published[group.notion]
     rows = np.bincount(blocks, seen.rows_of_cells, 4)
-    both = (lead & inside)[seen.cells.active]
-    rest = (inside & ~lead)[seen.cells.active]
-    if not (rows[1] and rows[3]) or identifies(rows, told.min_group_size).any():
-        return None
+    told = published[group.notion]
     # Rates and weights are told of each part, and not its number of people.
-    if told.in_event.told(blocks) is not None:
+    if identifies(rows, told.min_group_size).any() or told.in_event.told(blocks) is not None:
         return None
-    told.in_event.add(blocks)
-    mass = seen.cells.mass
-    others = float(mass[rest].sum())
-    rate = float(seen.outcomes[rest].sum()) / others
-    gap = own_residual(seen, inside[seen.cells.active], [lead[seen.cells.active]]) / others
-    return Apart(float(mass[both].sum() / (mass[both].sum() + others)), rate, rate - gap)
+    return _Parts(seen, lead, inside, blocks, rows)
 
 
 def own_residual(seen: NotionTally, group: Members, earlier: Sequence[Members]) -> float:

@@ -332,11 +332,11 @@ def _has_its_own(
 
 
 def published_by(
-    seen: Sequence[NotionTally], groups: Sequence[Subgroup], min_group_size: int
+    seen: Sequence[NotionTally], groups: Sequence[Subgroup], floor: int, seconds: float = math.inf
 ) -> dict[FairnessNotion, Published]:
-    """Return what is published of each notion by these groups; their sizes are one for all."""
-    people = KnownSums(seen[0].cells.n_rows, min_group_size)
-    published = {one.notion: Published(one.rows_of_cells, min_group_size, people) for one in seen}
+    """Return what these groups publish of each notion; so many seconds are to see what more may."""
+    people = KnownSums(seen[0].cells.n_rows, floor, seconds)  # their sizes are one for all
+    published = {one.notion: Published(one.rows_of_cells, floor, people) for one in seen}
     for one in seen:
         if one.compared.group is not None:
             published[one.notion].in_event.add(one.compared.group.astype(np.intp))

@@ -37,6 +37,8 @@ logger = logging.getLogger("gerrymend.proving")
 _DESCRIBING = 0.2
 # And the part that these leave to the searches for a group in a sentence, and within it.
 _SAYING = 0.1
+# Seconds in which it is worked out what tells of small groups, however short the budget is.
+_LEAST_TO_GUARD = 1.0
 
 
 @interruptible
@@ -89,7 +91,8 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     if isinstance(subgroups, LinearThresholds | Trees):  # whose worst may need a sentence
         classes.append(sentence_class(tally.columns))
     compile_proofs(classes, tally.columns)
-    deadline = time.monotonic() + (1 - _SAYING) * budget
+    end = time.monotonic() + budget
+    deadline = end - _SAYING * budget
     examined = prove_each(tally, notions, subgroups, (1 - _DESCRIBING) * budget, side=side)
     n = tally.total_weight
     brackets = [part.bracket for part in examined]
@@ -100,6 +103,7 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     sides = described_sides(
         examined, several, side=side, min_group_size=min_group_size, deadline=deadline
     )
+    left = max(_LEAST_TO_GUARD, end - time.monotonic())
     unfairness = _largest(brackets, worst, n)
     upper_bound = max(unfairness, *(bracket.upper_bound / n for bracket in brackets))
     drawing: dict[str, Any] = {
@@ -162,6 +166,7 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
                 named=named,
                 test=test,
                 seconds=_SAYING * budget,
+                seconds_to_guard=left,
             )
         ),
     )

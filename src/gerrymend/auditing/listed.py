@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend.auditing.apart import apart_from
+from gerrymend.auditing.apart import apart_from, part_within
 from gerrymend.auditing.chosen_subgroups import Sides, cells_of, published_by
 from gerrymend.auditing.in_a_sentence import SentenceGroup, can_be_said, sentence_group
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
@@ -62,6 +62,8 @@ class ToTell:
         By which they do.
     seconds : float
         Time for the search for a group in a sentence, and for that within it.
+    seconds_to_guard : float
+        Time to work out what tells of a small group; what isn't known by then is not told.
     """
 
     examined: Sequence[Examined]
@@ -75,6 +77,7 @@ class ToTell:
     named: Sequence[NamedGroups]
     test: PermutationTest | None
     seconds: float
+    seconds_to_guard: float
 
     @cached_property
     def seen(self) -> list[NotionTally]:
@@ -89,7 +92,7 @@ class ToTell:
     @cached_property
     def published(self) -> dict[FairnessNotion, Published]:
         """All that is told so far; each step adds to it."""
-        return published_by(self.seen, self.described, self.min_group_size)
+        return published_by(self.seen, self.described, self.min_group_size, self.seconds_to_guard)
 
     @property
     def described(self) -> tuple[Subgroup, ...]:
@@ -130,10 +133,18 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     told |= _tell_traits(ask, [one for one in others if one not in told])
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
-    first = ask.lead if said is None or by_traits else said.subgroup
-    for one in ask.top:
-        if first is not None and one is not ask.lead:
+    largest = ask.lead if said is None or by_traits else said.subgroup
+    first = _leading(ask, largest, sharp)
+    if sharpest and sharp and largest and sharp.describe() != largest.describe():
+        within = part_within(ask.seen, largest, sharp, ask.published)
+        sharpest = replace(sharpest, within=within)
+    # Beside who stands out, all others are further groups; else those that are none of the lead.
+    further = [largest, ask.lead, *ask.top] if first is sharp else list(ask.top)
+    for one in dict.fromkeys(further):
+        if first is not None and one is not None and (first is sharp or one is not ask.lead):
             told[one] = replace(told[one], apart=apart_from(ask.seen, first, one, ask.published))
+    if ask.people.allowance.ran_out:
+        kept_back.append("time")
     rules = [*((one.notion.name, one.rule) for one in told), *rules]
     return {
         **_strata_fields(ask.seen, ask.min_group_size, rules),
@@ -149,6 +160,13 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
         "kept_back": tuple(kept_back),
         **fields,
     }
+
+
+def _leading(ask: ToTell, largest: Subgroup | None, sharp: Subgroup | None) -> Subgroup | None:
+    """Return who leads: who stands out, where the largest unfairness may be chance."""
+    if sharp is None or not _is_chance(ask):
+        return largest
+    return largest if largest is not None and largest.describe() == sharp.describe() else sharp
 
 
 def _tell_sentence(ask: ToTell) -> tuple[SentenceGroup | None, list[str]]:

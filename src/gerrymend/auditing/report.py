@@ -79,7 +79,8 @@ class AuditReport:
         `worst`) is a formula.
     lead : Subgroup or None
         The group that text and page begin with: `in_a_sentence` where that has most, else
-        `disadvantaged`, or `worst` where it is not known who is; with a sentence in to_dict().
+        `disadvantaged`, or `worst` where it is not known who is; but where the p-value of these is
+        above 5 %, the group of `sharpest` if there is one. With a sentence in to_dict().
     core : Subgroup or None
         The part of it with 80 % of its unfairness, and 1.5 times its gap, or more.
     top : tuple of Subgroup
@@ -87,7 +88,7 @@ class AuditReport:
     permutation_test : PermutationTest or None
         What chance alone would have made of the outcomes, where it was asked for.
     sharpest : SharpestGroup or None
-        The group that stands out most from chance for its size, by the same permutations.
+        The group whose rate is least likely chance, by the same permutations.
     held_out : HeldOut or None
         The worst subgroup on rows that were not searched, where some were held out.
     intervals : tuple of GroupEstimate
@@ -132,7 +133,8 @@ class AuditReport:
     kept_back : tuple of str
         Parts of the report from which a group of fewer than `min_group_size` rows would follow,
         beside the others: "disadvantaged", "favoured", "in_a_sentence" and "sharpest" if a worse
-        group is not described, "core", and "composition" if some of who is in one is left out.
+        group is not described, "core", "composition" if some of who is in one is left out, and
+        "time" if there was none to rule that out for a group.
     warnings : tuple of Doubt
         Why the verdict may say nothing of fairness: each has a `code` and a `sentence`. They come
         before the verdict wherever the report is shown.

@@ -44,6 +44,10 @@ class SharpestGroup:
         the attributes; None without a `subgroup`.
     n_groups : int
         Groups that were looked at, over all notions.
+    within : float or None
+        The part of the group, of its weight in the event, that is in the one of the largest
+        unfairness; None where that is the same group, where one is better and the other worse off,
+        and where it would tell of few rows.
 
     Examples
     --------
@@ -63,6 +67,7 @@ class SharpestGroup:
     p_value: float
     deviations: float | None
     n_groups: int
+    within: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the group as plain data."""
@@ -71,6 +76,7 @@ class SharpestGroup:
             "p_value": self.p_value,
             "deviations": self.deviations,
             "n_groups": self.n_groups,
+            "within": self.within,
         }
 
 

@@ -4,32 +4,62 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gerrymend.checker.case import Case
-from gerrymend.checker.exact import exact
+from gerrymend.checker.exact import ZERO, exact
 from gerrymend.checker.figures import TOLERANCE, shown
-from gerrymend.checker.lead import leading
+from gerrymend.checker.lead import largest, leading
 from gerrymend.checker.rules import RuleError, members
 from gerrymend.checker.said import lead_of
 
 
 def check_apart(case: Case) -> None:
-    """Check `apart` of the top subgroups; no other subgroup has it."""
+    """Check `apart` of further groups, which no other has, and `within` of who stands out.
+
+    These are the top ones but for who leads, and where that is who stands out all but that.
+    """
     stated = case.stated
-    first = leading(lead_of(stated), stated)
-    further = [one for one in stated["top"] if one not in (first, lead_of(stated))]
-    for one in stated["top"]:
+    worst = lead_of(stated)
+    first = leading(worst, stated)
+    said = (stated["in_a_sentence"] or {}).get("subgroup")
+    sharp = (stated["sharpest"] or {}).get("subgroup")
+    told = [one for one in (*stated["top"], worst, said, sharp, stated["core"]) if one is not None]
+    further = [one for one in stated["top"] if one not in (first, worst)]
+    if sharp is not None and first is sharp:
+        further = [one for one in (largest(worst, stated), worst, *stated["top"]) if one]
+    for one in told:
         if one in further and "apart" in one and first is not None:
             try:
                 case.problem(*_wrong_apart(one, first, case))
             except RuleError:
                 continue  # which was noted with the subgroup
         elif "apart" in one:
-            case.problem("A subgroup that leads states what it has apart from itself.")
-    sharp = (stated["sharpest"] or {}).get("subgroup")
-    said = (stated["in_a_sentence"] or {}).get("subgroup")
-    if any(one is not None and "apart" in one for one in (sharp, said, stated["core"])):
-        case.problem("A subgroup states what it has apart, and is none of the top ones.")
+            case.problem("A subgroup states what it has apart, and is no further one.")
     if any("apart" not in one and first is not None and _lends(first, one) for one in further):
         case.leave("top.apart", "that it would tell of few rows where it is not stated")
+    if sharp is not None:
+        _check_within(sharp, largest(worst, stated), case)
+
+
+def _check_within(sharp: Mapping[str, Any], other: Mapping[str, Any] | None, case: Case) -> None:
+    """Check how much of who stands out is in the group of the largest unfairness."""
+    within = case.stated["sharpest"].get("within")
+    seen = case.measured.get(sharp["notion"])
+    if within is None:
+        case.leave("sharpest.within", "that it would tell of few rows where it is not stated")
+        return
+    if other is None or not _lends(other, sharp):
+        case.problem("within of sharpest is stated, and no other group of its notion and side.")
+        return
+    if seen is None:
+        return  # which was noted with the subgroup
+    try:
+        inside = members(sharp["rule"], case.table)
+        lead = members(other["rule"], case.table)
+    except RuleError:
+        return  # which was noted with the subgroup
+    both = [a and b for a, b in zip(inside, lead, strict=True)]
+    true = seen.figures(both).share / seen.figures(inside).share if any(both) else ZERO
+    if abs(exact(within) - true) > TOLERANCE:
+        case.problem(f"within of sharpest is stated as {within!r}, and is {shown(true)}.")
 
 
 def _lends(first: Mapping[str, Any], one: Mapping[str, Any]) -> bool:

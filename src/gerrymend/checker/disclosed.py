@@ -49,7 +49,15 @@ def wrong_kept_back(case: Case) -> Iterator[str]:
     over fewer. Rows without weight are in no rate, and don't count there.
     """
     kept_back = case.stated["kept_back"]
-    parts = {"disadvantaged", "favoured", "in_a_sentence", "core", "sharpest", "composition"}
+    parts = {
+        "disadvantaged",
+        "favoured",
+        "in_a_sentence",
+        "core",
+        "sharpest",
+        "composition",
+        "time",
+    }
     if len(set(kept_back)) < len(kept_back) or not set(kept_back) <= parts:
         yield f"kept_back is stated as {kept_back!r}, which are no parts of a report, one each."
         return

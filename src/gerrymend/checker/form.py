@@ -204,6 +204,7 @@ REPORT = {
             "p_value": NUMBER,
             "deviations": Maybe(AMOUNT),
             "n_groups": WHOLE,
+            "within": Absent(Maybe(NUMBER)),
         }
     ),
     "held_out": Maybe(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.checker.case import Case
+from gerrymend.checker.chance import LEVEL
 from gerrymend.checker.exact import exact
 
 # A group in a sentence leads if it has so much of the other's unfairness, in percent.
@@ -26,7 +27,8 @@ def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
         if (lead is None) != (group is None):
             case.problem("lead is stated, or left out, and there is no such group, or one.")
         return
-    expected = {name: group[name] for name in _SAME} | {"p_value": stated["p_value"]}
+    by_sharpest = stated["sharpest"] if _sharpest(stated) is not None else stated
+    expected = {name: group[name] for name in _SAME} | {"p_value": by_sharpest["p_value"]}
     weighted = stated["weighted"]
     expected["base"] = None if weighted else round(exact(group["share"]) * stated["n_rows"])
     for name, value in expected.items():
@@ -36,10 +38,24 @@ def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
 
 
 def leading(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the group in a sentence where it leads, or the one that it stands for."""
+    """Return who leads: the group that stands out, where the largest unfairness may be chance."""
+    worst = largest(first, stated)
+    sharp = _sharpest(stated)
+    is_same = sharp and worst and sharp["subgroup"] == worst["subgroup"]
+    return worst if sharp is None or is_same else sharp
+
+
+def largest(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the group in a sentence where it has most, or the one that it stands for."""
     if stated["in_a_sentence"] is None or first is None:
         return first
     said: Mapping[str, Any] = stated["in_a_sentence"]["subgroup"]
     own, worst = (abs(exact(one["unfairness"])) for one in (said, first))
     gamma = exact(stated["gamma"])
     return said if 100 * own >= _MOST * worst and (own > gamma) == (worst > gamma) else first
+
+
+def _sharpest(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the group that stands out, where the largest unfairness may be chance."""
+    chance = stated["p_value"] is not None and exact(stated["p_value"]) > LEVEL
+    return (stated["sharpest"] or {}).get("subgroup") if chance else None

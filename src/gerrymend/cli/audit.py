@@ -150,7 +150,8 @@ def add_to(app: typer.Typer) -> None:
         The exit code is fit for a gate in CI: 0 where it is proven that no subgroup
         exceeds gamma, 1 where one does, 3 where neither could be shown or the
         report warns of what it was given, and 2 where the call or the data is
-        wrong.
+        wrong. Unfairness counts how many people are hit: a small group that is
+        hit hard does not shut the gate, and is told.
 
         Example, with data that the demonstration makes:
 

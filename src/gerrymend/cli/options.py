@@ -68,7 +68,8 @@ AcceptWarnings = Annotated[bool, option(
     "--accept-warnings")]  # fmt: skip
 Quiet = Annotated[bool, option(
     "Print no report, but warnings, errors and, where it is not 0, a line on why the exit code is "
-    "what it is.", FILE, "--quiet", "-q")]  # fmt: skip
+    "what it is; where it is 0, one on a group that stands out from chance.", FILE,
+    "--quiet", "-q")]  # fmt: skip
 Features = Annotated[list[str] | None, option(
     "Columns that decisions may use, separated by commas.", DATA, metavar="COLUMNS",
     show_default="all but the label and the weight")]  # fmt: skip

@@ -29,7 +29,7 @@ from gerrymend._runtime.files import can_be_written
 from gerrymend._runtime.interrupts import HeldInterrupts
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
 from gerrymend.inputs.identifiers import IdentifierWarning
-from gerrymend.reporting.audit.lead import brief_sentences
+from gerrymend.reporting.audit.lead import brief_sentences, passing_sentences
 from gerrymend.reporting.audit.verdict import look, warning_sentences
 from gerrymend.reporting.page import check_installed
 from gerrymend.reporting.text import wrapped
@@ -273,11 +273,14 @@ def tell_of_page(console: Console, target: Path) -> None:
 
 
 def tell_briefly(console: Console, report: Mapping[str, Any], code: int) -> None:
-    """Print, where the report itself is not, what it warns of, and why the code is not 0."""
+    """Print, where the report itself is not, what it warns of, and why the code is not 0.
+
+    Where it is 0, who stands out from chance all the same: gamma counts how many are hit.
+    """
     for sentence in warning_sentences(report):
         tell(console, f"Warning: {sentence}")
-    if code:
-        tell(console, " ".join([f"{look(report).heading}.", *brief_sentences(report)]))
+    if told := brief_sentences(report) if code else passing_sentences(report):
+        tell(console, " ".join([f"{look(report).heading}.", *told]))
 
 
 def write_out(text: str, target: str) -> None:

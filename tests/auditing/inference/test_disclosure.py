@@ -1,13 +1,16 @@
 """What published sums tell: against all sums in the span of two partitions, and whole reports."""
 
 import itertools
+import time
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gerrymend import ExplicitGroups, audit
+from gerrymend import ExplicitGroups, audit, check_report
 from gerrymend.auditing.inference import small_sets
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from tests.marks import slow
@@ -92,6 +95,71 @@ def test_of_three_values_none_is_told_by_the_other_two():
     published.add(np.array([1, 0, 0, 0]))
     shown = published.shown(race, np.ones(3, dtype=bool))
     assert shown.tolist() == [False, True, False]  # blue and the smaller other are one remainder
+
+
+@settings(max_examples=100)
+@given(st.data(), st.integers(2, 6), st.integers(0, 30), st.sampled_from([2, 4]))
+def test_what_is_not_known_in_time_is_not_told(data, m, seconds, floor):
+    """Against every set of cells, by least squares, with a clock that goes on at each look."""
+    rows = np.array(data.draw(st.lists(st.integers(1, 8), min_size=m, max_size=m)))
+    partitions = data.draw(
+        st.lists(st.lists(st.integers(0, 2), min_size=m, max_size=m), max_size=6)
+    )
+    clock = SimpleNamespace(monotonic=itertools.count().__next__)
+    published = []
+    with mock.patch.object(small_sets, "time", clock):
+        known = KnownSums(rows, floor, seconds)
+        for blocks in map(np.array, partitions):
+            told = known.told(blocks)
+            fewest = fewest_rows(indicators([*published, blocks]), rows)
+            if fewest < floor or not known.allowance.ran_out:
+                assert (told is not None) == (fewest < floor)
+            if told is None:
+                known.add(blocks)
+                published.append(blocks)
+
+
+def test_sums_over_many_rows_are_told_without_any_time():
+    known = KnownSums(np.full(4, 20), 10, 0.0)
+    for blocks in ([0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 2, 3]):
+        assert known.told(np.array(blocks)) is None
+        known.add(np.array(blocks))
+    assert not known.allowance.ran_out
+
+
+def test_a_decomposition_that_can_not_end_in_time_is_not_begun(monkeypatch):
+    """It is of 2,000 sums over 2,000 atoms, 8·10⁹ products: more than a second."""
+    table = np.array([np.arange(4_000) % 1_000, np.arange(4_000) * 7 % 1_009])
+    monkeypatch.delattr(small_sets.np.linalg, "svd")
+    allowance = small_sets.Allowance(1.0)
+    with allowance:
+        assert small_sets.small_set(table, np.ones(4_000), 10, allowance).all()
+    assert allowance.ran_out
+
+
+def test_audits_leave_out_what_is_not_known_in_time_and_say_so(monkeypatch):
+    """With a clock that goes on by ten seconds at each decomposition, of which there are many."""
+    rng = np.random.default_rng(0)
+    y, decided = rng.integers(0, 2, (2, 400))
+    protected = {"town": rng.integers(0, 12, 400).astype(str), "age": rng.integers(20, 60, 400)}
+    protected |= {"job": rng.integers(0, 8, 400).astype(str)}
+    in_time = audit(y, decided, sensitive_features=protected, subgroups="marginals")
+    now = [0.0]
+    svd = np.linalg.svd
+
+    def slow_svd(*given, **options):
+        now[0] += 10.0
+        return svd(*given, **options)
+
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(np.linalg, "svd", slow_svd)
+    report = audit(y, decided, sensitive_features=protected, subgroups="marginals", budget=15)
+    assert now[0] <= 30.0
+    assert report.kept_back == (*in_time.kept_back, "time")
+    assert "time" not in in_time.kept_back
+    assert set(report.marginals) < set(in_time.marginals)
+    told = {"y_true": y, "y_pred": decided, "sensitive_features": protected}
+    assert check_report(report.to_dict(), **told).problems == []
 
 
 def blue_men():

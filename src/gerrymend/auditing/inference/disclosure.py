@@ -8,9 +8,11 @@ follows if its indicator is in the span of those of the blocks: v = Σ_p c_p(blo
 It is constant on the *atoms*, sets of cells that are in the same block of each partition: as long
 as each atom has `min_group_size` rows, so has every set that follows. No set of fewer rows follows
 either as long as there are as many bases that share no row (`disjoint_bases`). Where neither is so,
-such sets are searched for (`small_sets`).
+such sets are searched for (`small_sets`), as long as there is time: what is not known to be safe by
+then is not published.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend.auditing.inference.disjoint_bases import DisjointBases, Extension, Suspects
-from gerrymend.auditing.inference.small_sets import Blocks, small_set, sums_by, zero_or_one
+from gerrymend.auditing.inference.small_sets import (
+    Allowance,
+    Blocks,
+    small_set,
+    sums_by,
+    zero_or_one,
+)
 from gerrymend.subgroups.rules import Members
 
 # Groups that are tried to be shown again, after enough were left out.
@@ -27,6 +35,8 @@ _MOST_SHOWN_AGAIN = 16
 
 class KnownSums:
     """The partitions of some rows whose sums are known; `rows` is the number of rows by cell.
+
+    So many `seconds` are there to work out what follows from them.
 
     >>> rows = np.array([296, 4, 300, 300])  # blue men, blue women, green men, green women
     >>> known = KnownSums(rows, min_group_size=10)
@@ -37,7 +47,8 @@ class KnownSums:
     True
     """
 
-    def __init__(self, rows: NDArray[Any], min_group_size: int) -> None:
+    def __init__(self, rows: NDArray[Any], min_group_size: int, seconds: float = math.inf) -> None:
+        self.allowance = Allowance(seconds)
         self.cells = np.flatnonzero(rows > 0)
         self.rows = rows[self.cells].astype(np.float64)
         self.min_group_size = min_group_size
@@ -67,12 +78,15 @@ class KnownSums:
         """Return whether each atom, given by cell, has so many rows that no small group follows."""
         return bool(sums_by(atom, self.rows).min(initial=np.inf) >= self.min_group_size)
 
-    def _extend_bases(self) -> None:
-        """Extend the bases by all partitions that were published since they were needed last."""
+    def _extend_bases(self) -> bool:
+        """Extend the bases by what was published since they were needed; return if in time."""
         for mine in self._partitions[self._n_known :]:
+            if not self.allowance.affords():
+                return False
             self._extend_by(mine)
-        self._n_known = len(self._partitions)
+            self._n_known += 1
         self._is_safe = self._is_safe or self._are_large(self._atom)
+        return self.allowance.affords()
 
     def _extend_by(self, mine: Blocks) -> None:
         """Extend the bases by a partition, or have a single one where there are too few rows."""
@@ -95,19 +109,27 @@ class KnownSums:
 
         Where that can't be worked out in the time, the cells of all small atoms are returned.
         """
-        mine = self._mine(blocks)
-        if self._are_large(_joint(self._atom, mine)[1]):
+        with self.allowance:
+            found = self._told(self._mine(blocks))
+        if found is None:
             return None
-        self._extend_bases()
+        told = np.zeros(len(blocks), dtype=bool)
+        told[self.cells] = found
+        return told
+
+    def _told(self, mine: Blocks) -> Members | None:
+        """Return what is told by a partition of the cells that have rows; see `told`."""
+        _, atom = _joint(self._atom, mine)
+        if self._are_large(atom):
+            return None
+        if not self._extend_bases():
+            return np.asarray((sums_by(atom, self.rows) < self.min_group_size)[atom])
         extension = self._bases.extension(mine)
         found = self._small(mine, extension)
         if found is None:
             self._is_safe = True
             self._looked_at = (mine, extension)
-            return None
-        told = np.zeros(len(blocks), dtype=bool)
-        told[self.cells] = found
-        return told
+        return found
 
     def _mine(self, blocks: Blocks) -> Blocks:
         """Return the blocks of the cells that have rows, in as few bytes as hold them."""
@@ -120,12 +142,14 @@ class KnownSums:
         ):
             return None
         if isinstance(extension, Suspects) and self._are_enough:
-            at = zero_or_one(extension.values, self.rows[extension.cells], self.min_group_size)
+            rows = self.rows[extension.cells]
+            at = zero_or_one(extension.values, rows, self.min_group_size, self.allowance)
             return None if at is None else np.isin(np.arange(len(mine)), extension.cells[at])
         first, atom = _joint(self._atom, mine)
         # One cell stands for its atom, whose cells are in the same block of each partition.
         table = np.array([partition[first] for partition in (*self._telling, mine)], dtype=np.intp)
-        found = small_set(table, sums_by(atom, self.rows), self.min_group_size)
+        sizes = sums_by(atom, self.rows)
+        found = small_set(table, sizes, self.min_group_size, self.allowance)
         return None if found is None else found[atom]
 
     def known(self, groups: Blocks) -> set[int]:
@@ -156,7 +180,8 @@ class Published:
     min_group_size : int
         The floor of `small_groups`.
     people : KnownSums, optional
-        What is known of the numbers of all rows, in the event or not, by this and other events.
+        What is known of the numbers of all rows, in the event or not, by this and other events; all
+        of these share its time.
 
     Examples
     --------
@@ -172,6 +197,8 @@ class Published:
     ) -> None:
         self.min_group_size = min_group_size
         self.in_event = KnownSums(rows, min_group_size)
+        if people is not None:
+            self.in_event.allowance = people.allowance
         self.people = people
         self._rows = rows
 
@@ -189,8 +216,9 @@ class Published:
 
         `groups` has the number of each cell's group, from 1, and 0 where it is in none. What is
         left out is a block as well. Groups that share rows with what is disclosed go and, if these
-        are all left out already, the smallest of the others; those whose sums are known in any case
-        stay as long as others can go. In the end some that went for nothing are shown again.
+        are all left out already, the smallest of the others (all of them, once no time is left);
+        those whose sums are known in any case stay as long as others can go. In the end some that
+        went for nothing are shown again.
 
         Parameters
         ----------
@@ -211,8 +239,11 @@ class Published:
             can_go = shown & ~known if (shown & ~known).any() else shown
             cut = np.bincount(groups[told], minlength=len(fits) + 1)[1:] > 0
             smallest = np.argmin(np.where(can_go, inside, np.inf))
-            shown[cut & can_go if (cut & can_go).any() else smallest] = False
+            others = can_go if self.in_event.allowance.is_spent else smallest
+            shown[cut & can_go if (cut & can_go).any() else others] = False
         for i in np.argsort(-inside * (fits & ~shown), kind="stable")[:_MOST_SHOWN_AGAIN]:
+            if self.in_event.allowance.is_spent:
+                break
             again = shown | (np.arange(len(fits)) == i)
             if fits[i] and not shown[i] and self.told(blocks_of(again)) is None:
                 shown = again

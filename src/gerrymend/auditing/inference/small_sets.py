@@ -13,10 +13,12 @@ fewer than `floor` rows is 0 on all atoms of that many, the large ones. Few v ar
   are in one of them. So all choices of so few of each basis are tried, as Brouwer and Zimmermann do
   for codes; with as many bases as the floor there are none.
 
-Where these are too many to try, nothing more is published.
+Where these are too many to try, or where there is no time for it, nothing more is published.
 """
 
 import itertools
+import math
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -34,8 +36,48 @@ _RANK = 1e-9
 # Numbers of a table of atoms that is decomposed, and choices of atoms that are tried.
 _MOST_NUMBERS = 4_000_000
 _MOST_CHOICES = 5_000
+# Products of a decomposition, rows · columns · the fewer of both, that a core does in a second.
+_PER_SECOND = 2e9
 # Places at which a choice is looked at first.
 _PROBES = 16
+
+
+class Allowance:
+    """Seconds to look for small sets in, which pass `with` it alone; `ran_out` says if they did.
+
+    >>> allowance = Allowance(1.0)
+    >>> with allowance:
+    ...     allowance.affords(10), allowance.affords(1e12), allowance.ran_out
+    (True, False, True)
+    """
+
+    def __init__(self, seconds: float = math.inf) -> None:
+        self.ran_out = False
+        self._left = seconds
+        self._since = 0.0
+
+    def __enter__(self) -> None:
+        """Start the clock."""
+        self._since = time.monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        """Stop the clock."""
+        self._left -= time.monotonic() - self._since
+
+    @property
+    def is_spent(self) -> bool:
+        """Return whether no time is left, as it was when the clock stopped."""
+        return self._left <= 0
+
+    def affords(self, products: float = 0.0) -> bool:
+        """Return whether there is time for so many products, which is remembered if there is not.
+
+        The clock runs.
+        """
+        left = self._left - (time.monotonic() - self._since)
+        enough = left > products / _PER_SECOND
+        self.ran_out |= not enough
+        return enough
 
 
 def sums_by(place: Blocks, values: Array) -> Array:
@@ -43,7 +85,9 @@ def sums_by(place: Blocks, values: Array) -> Array:
     return np.asarray(np.bincount(place, values), dtype=np.float64)
 
 
-def small_set(table: Blocks, rows: Array, floor: int) -> Members | None:
+def small_set(
+    table: Blocks, rows: Array, floor: int, allowance: Allowance | None = None
+) -> Members | None:
     """Return a set of atoms, with fewer rows than the floor, whose sum follows; None if none does.
 
     Parameters
@@ -54,11 +98,14 @@ def small_set(table: Blocks, rows: Array, floor: int) -> Members | None:
         How many rows each atom has.
     floor : int
         Sums over so many rows, or more, may be known.
+    allowance : Allowance, optional
+        The time for it, which passes.
 
     Returns
     -------
     array (atoms,) of bool or None
-        The set; where there are too many to try, all atoms that are in merged ones of too few rows.
+        The set; where there are too many to try, or no time is left for it, all atoms that are in
+        merged ones of too few rows.
 
     Examples
     --------
@@ -68,21 +115,26 @@ def small_set(table: Blocks, rows: Array, floor: int) -> Members | None:
     >>> small_set(table, np.array([60.0, 4.0, 60.0]), floor=10).tolist()
     [False, True, False]
     """
+    allowance = allowance or Allowance()
     table, place = _merged(table, rows, floor)
     rows = sums_by(place, rows)
     small = rows < floor
     if not small.any():
         return None
     n_blocks = sum(len(np.unique(partition)) for partition in table)
-    if n_blocks * len(rows) > _MOST_NUMBERS:
+    n_looked_at = min(len(rows), _MOST_NUMBERS // n_blocks)
+    if not allowance.affords(_products(n_blocks, n_looked_at)):
+        return np.asarray(small[place])
+    if n_looked_at < len(rows):
         # Of some atoms alone; no space of these partitions has more dimensions than this.
-        some = np.random.default_rng(0).permutation(len(rows))[: _MOST_NUMBERS // n_blocks]
+        some = np.random.default_rng(0).permutation(len(rows))[:n_looked_at]
         space = _zero_where(_indicators(table[:, some]), np.zeros(len(some), dtype=bool))
         # The blocks of each partition add up to the same vector of ones, so that of all blocks of
         # k partitions k − 1 follow from the others. If these atoms show as many dimensions, a v is
         # decided by them; unless it is 0, it has a row in each basis: too many, where there are as
         # many bases as the floor.
-        if len(space) == n_blocks - len(table) + 1:
+        is_all = len(space) == n_blocks - len(table) + 1
+        if is_all and allowance.affords(floor * _products(*space.shape)):
             n_bases = sum(len(b) == len(space) for b in _disjoint_bases(space, rows[some], floor))
             return None if n_bases == floor else small[place]
         return small[place]
@@ -90,12 +142,17 @@ def small_set(table: Blocks, rows: Array, floor: int) -> Members | None:
     if len(space) == 0:
         return None
     at = np.flatnonzero(small)
-    found = zero_or_one(space[:, at], rows[at], floor)
+    found = zero_or_one(space[:, at], rows[at], floor, allowance)
     if found is None:
         return None
     members = np.zeros(len(rows), dtype=bool)
     members[at[found]] = True
     return members[place]
+
+
+def _products(n_rows: int, n_columns: int) -> int:
+    """Return how many products it takes to decompose a matrix."""
+    return n_rows * n_columns * min(n_rows, n_columns)
 
 
 def _indicators(table: Blocks) -> Array:
@@ -151,7 +208,8 @@ def _merged_partition(partition: Blocks, others: Blocks, rows: Array, floor: int
 
 def _zero_where(blocks: Array, large: Members) -> Array:
     """Return a basis of the combinations of these rows that are 0 in some columns."""
-    left, sizes, _ = np.linalg.svd(blocks[:, large], full_matrices=True)
+    # All left vectors, and not all of the right ones, which may be many.
+    left, sizes, _ = np.linalg.svd(blocks[:, large], full_matrices=len(blocks) > large.sum())
     rank = int((sizes > _RANK * sizes.max(initial=1.0)).sum())
     # Left vectors beyond the rank are the combinations c that make 0 of all large columns.
     # Different ones may make the same v, for a basis of which these are decomposed once more.
@@ -160,10 +218,12 @@ def _zero_where(blocks: Array, large: Members) -> Array:
     return np.asarray(basis[sizes > _RANK * max(1.0, sizes.max(initial=0.0))])
 
 
-def zero_or_one(space: Array, rows: Array, floor: int) -> NDArray[np.intp] | None:
+def zero_or_one(
+    space: Array, rows: Array, floor: int, allowance: Allowance | None = None
+) -> NDArray[np.intp] | None:
     """Return where a vector of a space is 1, of those of 0 and 1 over too few rows; None if none.
 
-    Where there are too many to try, all places are returned.
+    Where there are too many to try, or no time is left for it, all places are returned.
 
     Parameters
     ----------
@@ -173,6 +233,8 @@ def zero_or_one(space: Array, rows: Array, floor: int) -> NDArray[np.intp] | Non
         How many rows each place stands for.
     floor : int
         Too few are fewer rows than this.
+    allowance : Allowance, optional
+        The time for it, which passes.
 
     Examples
     --------
@@ -181,7 +243,10 @@ def zero_or_one(space: Array, rows: Array, floor: int) -> NDArray[np.intp] | Non
     >>> zero_or_one(np.array([[1.0, 1.0, 0.0]]), np.array([2.0, 3.0, 4.0]), floor=5) is None
     True
     """
+    allowance = allowance or Allowance()
     while len(space):
+        if not allowance.affords(floor * _products(*space.shape)):
+            return np.arange(len(rows))
         bases = list(_disjoint_bases(space, rows, floor))
         if len(bases) < floor:
             break
@@ -194,6 +259,8 @@ def zero_or_one(space: Array, rows: Array, floor: int) -> NDArray[np.intp] | Non
     most = (floor - 1) // len(bases)
     left = _MOST_CHOICES
     for basis in bases if most else ():
+        if not allowance.affords(_products(*space.shape)):
+            return np.arange(len(rows))
         choices = list(itertools.islice(_choices(rows[basis].tolist(), floor, most), left))
         left -= len(choices)
         if left == 0:

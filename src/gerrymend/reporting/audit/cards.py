@@ -13,9 +13,9 @@ from gerrymend.reporting.audit.chance import (
 from gerrymend.reporting.audit.direction import (
     STANDS_OUT,
     described,
-    headline,
     is_rest,
     is_the_same,
+    largest,
     leads,
 )
 from gerrymend.reporting.audit.further import further_facts
@@ -90,13 +90,13 @@ def _facts(standing: str, subgroup: Mapping[str, Any], report: Report) -> Facts:
     facts = subgroup_facts(subgroup, report)
     if core := core_words(subgroup, report):
         facts.append(("Where in it", core))
-    if subgroup == headline(report):
-        if interval := interval_words(report):
-            facts.append(("95 % interval", f"{in_words(subgroup['notion'])} {interval}"))
+    if interval := interval_words(subgroup, report):
+        facts.append(("95 % interval", f"{in_words(subgroup['notion'])} {interval}"))
+    if subgroup == largest(report):
         facts.append(("Chance", chance_sentence(report)))
     facts += further_facts(standing, subgroup, report)
     if standing == STANDS_OUT:
-        facts.append(("Chance", f"for its size {likelihood_words(report)}"))
+        facts.append(("Chance", likelihood_words(report)))
     same = is_said(subgroup, report) and is_the_same(report)
     if (leads(report)[0] if same else subgroup) == report["worst"]:
         facts += [

@@ -7,7 +7,7 @@ import numpy as np
 
 from gerrymend._numeric.rate_intervals import rate_interval
 from gerrymend.notions import NOTION_NAMES, rate_and_class
-from gerrymend.reporting.audit.direction import headline, in_unit, of_numbers
+from gerrymend.reporting.audit.direction import SMALL, headline, in_unit, largest, of_numbers
 from gerrymend.reporting.audit.permutations import families, is_least
 from gerrymend.reporting.audit.said import whose_words
 from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
@@ -28,19 +28,13 @@ from gerrymend.reporting.wording import (
 
 Report = Mapping[str, Any]
 
-# Up to this a p-value speaks against chance, and up to the second it does so loudly.
-_SMALL = 0.05
+# Up to this a p-value speaks against chance loudly.
 _TINY = 0.01
 # The confidence of the interval of a rate.
 _LEVEL = 0.95
 # Shares of all rows to translate the detectable unfairness into points for, the first that gives
 # a difference of less than half of the range of a rate.
 _EXAMPLE_SHARES = (0.1, 0.25, 0.5)
-
-
-def is_chance(report: Report) -> bool:
-    """Return whether chance was tested, and may well have made what was found."""
-    return report["p_value"] is not None and report["p_value"] > _SMALL
 
 
 def chance_sentence(report: Report) -> str:
@@ -62,7 +56,7 @@ def chance_sentence(report: Report) -> str:
             f"{'value' if of_numbers(report) else 'decision'} {_as_unfair(report)} as unfair "
             f"{told}. This counts the whole search."
         )
-    if value <= _SMALL:
+    if value <= SMALL:
         often = f"in at most 1 of {int(1 / value + 1e-9)} samples where nothing differs"
         # So many that p is _TINY, the least that they can give, over all that is tested at once.
         enough = max(199, round(families(report) / _TINY) - 1)
@@ -103,7 +97,7 @@ def _of_small_groups(report: Report) -> str:
     if stands_out(report):
         return ""
     looked_at = f"{count(tested['n_groups'])} groups that can be named"
-    return f" Nor does one of {looked_at} stand out for its size ({p_equals(tested['p_value'])})."
+    return f" Nor does one of {looked_at} stand out ({p_equals(tested['p_value'])})."
 
 
 def _as_unfair(report: Report) -> str:
@@ -184,20 +178,21 @@ def _quickly_found(report: Report) -> str | None:
     return in_unit(unfairness(found), report)
 
 
-def interval_words(report: Report) -> str | None:
+def interval_words(lead: Mapping[str, Any], report: Report) -> str | None:
     """Return Clopper and Pearson's interval of the rate of who leads, and what it is worth.
 
-    It is of rows that were held out, where these tell of the group. None of means, of rates of the
-    user's own, and where rows weigh differently: what it takes is not in a report.
+    Who leads is the group of the largest unfairness, or the one that stands out before it; None of
+    others. It is of rows that were held out, where these tell of the group. None of means, of rates
+    of the user's own, and where rows weigh differently: what it takes is not in a report.
     """
-    lead = headline(report)
-    if lead is None or report["weighted"]:
+    if lead not in (headline(report), largest(report)) or report["weighted"]:
         return None
     if rate_and_class(lead["notion"])[0] not in NOTION_NAMES:
         return None
     held_out = report["held_out"]
     n_rows = report["n_rows"]
-    worth = "which is too narrow, as the group was chosen as the worst of many"
+    worst = "worst" if lead == largest(report) else "sharpest"
+    worth = f"which is too narrow, as the group was chosen as the {worst} of many"
     apart = held_out is not None and not held_out["same_rows"]
     if apart and lead == report["worst"] and held_out["subgroup"] is not None:
         lead = held_out["subgroup"]

@@ -18,6 +18,8 @@ Subgroup = Mapping[str, Any]
 # A subgroup as a reader finds it at the head of a list, by how it is treated.
 _FIRST = {"worse": "Treated worst", "better": "Most favoured", None: "Differs most"}
 _ANOTHER = {"worse": "Also worse off", "better": "Also favoured", None: "Also"}
+# A further one that is allowed, and no more than what chance finds.
+_LOOKED_AT = "Also looked at"
 _SENTENCE = {
     "worse": "The subgroup treated worst",
     "better": "The most favoured subgroup",
@@ -27,6 +29,8 @@ _SENTENCE = {
 STANDS_OUT = "Stands out"
 # A group in a sentence leads if it has this part of the worst's unfairness, or more.
 MOST = 0.8
+# Up to this a p-value speaks against chance.
+SMALL = 0.05
 
 
 def leads(report: Report) -> list[Subgroup]:
@@ -42,8 +46,47 @@ def _sides(report: Report) -> list[Subgroup]:
     return [one for one in (report["disadvantaged"], report["favoured"]) if one is not None]
 
 
+def is_chance(report: Report) -> bool:
+    """Return whether chance was tested, and may well have made the largest unfairness."""
+    return report["p_value"] is not None and report["p_value"] > SMALL
+
+
+def sharpest(report: Report) -> Subgroup | None:
+    """Return the group that stands out from chance and is told; None where there is none."""
+    return (report.get("sharpest") or {}).get("subgroup")
+
+
 def headline(report: Report) -> Subgroup | None:
-    """Return the subgroup that a report is about: the worst or, for it, the group in a sentence."""
+    """Return the subgroup that a report is about, and leads with.
+
+    It is the one of the largest unfairness; where that may be chance, the one that stands out from
+    chance, if there is one.
+    """
+    first = largest(report)
+    one = sharpest(report)
+    if one is None or not is_chance(report) or is_named(one, first):
+        return first
+    return one
+
+
+def sharpest_leads(report: Report) -> bool:
+    """Return whether a report leads with who stands out, before another one that may be chance."""
+    return headline(report) != largest(report)
+
+
+def is_part(report: Report) -> bool:
+    """Return whether who stands out is a part of who leads: no second finding, then."""
+    within = (report.get("sharpest") or {}).get("within")
+    return within is not None and within >= MOST and not is_chance(report)
+
+
+def is_named(one: Subgroup, other: Subgroup | None) -> bool:
+    """Return whether two groups are told by the same words."""
+    return other is not None and bool(one["subgroup"] == other["subgroup"])
+
+
+def largest(report: Report) -> Subgroup | None:
+    """Return who has the largest unfairness: the worst or, for it, the group in a sentence."""
     if says_most(report):
         said: Subgroup = report["in_a_sentence"]["subgroup"]
         return said
@@ -112,10 +155,14 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
         shown[0:1] = [(shown[0][0], said["subgroup"]), (of_all(report), first[0])]
     elif said is not None:  # beside the one that it stands for, before the other side
         shown[1:1] = [("In plain words", said["subgroup"])]
-    sharp = (report.get("sharpest") or {}).get("subgroup")
-    if sharp is not None and sharp["subgroup"] not in (one["subgroup"] for _, one in shown):
+    sharp = sharpest(report)
+    if sharp is not None and sharpest_leads(report):
+        shown = [(STANDS_OUT, sharp), *(one for one in shown if not is_named(sharp, one[1]))]
+    elif sharp is not None and not (
+        is_part(report) or any(is_named(sharp, one) for _, one in shown)
+    ):
         shown.append((STANDS_OUT, sharp))
-    shown += [(_ANOTHER[one["treated"]], one) for one in others]
+    shown += [(_further(one, report), one) for one in others]
     # All others are not alike: those who are most favoured are some of them.
     named = [("Everyone else" if is_rest(one, report) else name, one) for name, one in shown]
     return [(name, one) for name, one in named if name != "Everyone else" or tells_rest(report)]
@@ -127,7 +174,19 @@ def is_further(standing: str) -> bool:
     >>> is_further("Also worse off"), is_further("Treated worst")
     (True, False)
     """
-    return standing in _ANOTHER.values()
+    return standing in (*_ANOTHER.values(), _LOOKED_AT)
+
+
+def _further(subgroup: Subgroup, report: Report) -> str:
+    """Return what a further subgroup is called: worse off, or favoured, if that matters.
+
+    It doesn't where the report is within gamma, and chance alone finds as much.
+    """
+    calm = report["verdict"] == "within gamma"
+    line = report["detectable"]
+    if calm and line is not None and abs(subgroup["unfairness"]) <= line:
+        return _LOOKED_AT
+    return _ANOTHER[subgroup["treated"]]
 
 
 def tells_rest(report: Report) -> bool:
@@ -147,6 +206,13 @@ def standing(treated: str | None) -> str:
 def subject(subgroup: Subgroup) -> str:
     """Return a subgroup that leads as the subject of a sentence."""
     return _SENTENCE[subgroup["treated"]]
+
+
+def as_object(subgroup: Subgroup, report: Report) -> str:
+    """Return a subgroup that leads as it is called within a sentence."""
+    if sharpest_leads(report) and subgroup == sharpest(report):
+        return "the group that stands out"
+    return subject(subgroup).replace("The", "the", 1)
 
 
 # What the means that have a name are means of.

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.direction import is_further
-from gerrymend.reporting.audit.standing_out import sharpest
+from gerrymend.reporting.audit.direction import STANDS_OUT, is_further, sharpest
+from gerrymend.reporting.audit.standing_out import within_words
 from gerrymend.reporting.audit.subgroup_words import Facts, compared_rates, reference_noun
 from gerrymend.reporting.wording import event_noun, percent, unfairness
 
@@ -14,11 +14,11 @@ Report = Mapping[str, Any]
 def further_facts(standing: str, subgroup: Mapping[str, Any], report: Report) -> Facts:
     """Say what of a further group is the leading one's, and whether chance makes as much.
 
-    Nothing of groups that lead.
+    Nothing of groups that lead; of who stands out, how much of it is in the largest one's.
     """
-    if not is_further(standing):
-        return []
     facts = []
+    if standing == STANDS_OUT and (part := within_words(report)):
+        facts.append(("Beside the other", f"{part} the group of the largest unfairness"))
     if (apart := subgroup.get("apart")) is not None:
         shown = compared_rates({**subgroup, **apart})
         noun = event_noun(report["notions"], subgroup["notion"])
@@ -28,7 +28,7 @@ def further_facts(standing: str, subgroup: Mapping[str, Any], report: Report) ->
             whose = f", {reference_noun(subgroup)}"
         others = f"without them {shown.rate}, against {shown.reference}{whose}"
         facts.append(("Beside the first", f"{shared}; {others}"))
-    line = report["detectable"]
+    line = report["detectable"] if is_further(standing) else None
     if line is not None and abs(subgroup["unfairness"]) <= line and subgroup != sharpest(report):
         most = f"up to {unfairness(line)} in 19 of 20 samples where nothing differs"
         facts.append(("Chance", f"no more than what chance alone finds, {most}"))

@@ -7,6 +7,7 @@ from gerrymend._runtime.reprs import shortened
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.population import flag_of
 from gerrymend.reporting.audit.subgroup_words import against_words, unit_of
+from gerrymend.reporting.audit.words import or_late
 from gerrymend.reporting.wording import capitalised, compared, count, figure
 
 # The part of a colour that the furthest rate gets: more would be hard to read on.
@@ -36,7 +37,7 @@ def heat_map_sentence(report: Report) -> str:
     return (
         f"{count(left_out)} {'combination is' if one else 'combinations are'} not shown: fewer "
         f"than {floor} rows that count, or as few would follow from {them} and the other figures "
-        "here. "
+        f"here{or_late(report)}. "
         f"That says nothing of how people in {them} are treated: they may be among the worst."
     )
 

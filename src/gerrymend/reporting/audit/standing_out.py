@@ -1,38 +1,40 @@
-"""Word the group that stands out most from chance for its size, beside the largest unfairness."""
+"""Word the group that stands out most from chance, before or beside the largest unfairness."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.direction import average, headline, of_numbers
+from gerrymend.reporting.audit.direction import (
+    SMALL,
+    average,
+    is_chance,
+    is_named,
+    is_part,
+    largest,
+    of_numbers,
+    sharpest,
+    sharpest_leads,
+)
 from gerrymend.reporting.audit.permutations import is_least
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
-from gerrymend.reporting.audit.subgroup_words import rate_sentence
-from gerrymend.reporting.wording import count, p_equals
+from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_sentence
+from gerrymend.reporting.wording import count, event_noun, p_equals, percent
 
 Report = Mapping[str, Any]
 
-# Up to this p-value a group stands out from chance, and up to the second it does so loudly.
-_SMALL = 0.05
+# Up to this p-value a group stands out from chance loudly.
 _TINY = 0.01
-
-
-def sharpest(report: Report) -> Mapping[str, Any] | None:
-    """Return the group that stands out and is told; None where none does, or none may be."""
-    tested = report.get("sharpest")
-    return None if tested is None else tested["subgroup"]
 
 
 def stands_out(report: Report) -> bool:
     """Return whether a group stands out from chance, told or not."""
     tested = report.get("sharpest")
-    return tested is not None and tested["p_value"] <= _SMALL
+    return tested is not None and tested["p_value"] <= SMALL
 
 
 def leads_too(report: Report) -> bool:
-    """Return whether the group that stands out is told as the one that leads, by the same words."""
+    """Return whether who stands out has the largest unfairness as well, by the same words."""
     one = sharpest(report)
-    first = headline(report)
-    return one is not None and first is not None and one["subgroup"] == first["subgroup"]
+    return one is not None and is_named(one, largest(report))
 
 
 def adjusted_words(report: Report) -> str:
@@ -53,22 +55,30 @@ def adjusted_words(report: Report) -> str:
     return told
 
 
+def likely_words(report: Report) -> str:
+    """Say in a few words how likely it is that chance made the group that stands out.
+
+    >>> likely_words({"sharpest": {"p_value": 0.005}})
+    'hardly chance'
+    """
+    return "hardly chance" if report["sharpest"]["p_value"] <= _TINY else "unlikely to be chance"
+
+
 def likelihood_words(report: Report) -> str:
-    """Say how likely it is that chance made the group that stands out.
+    """Say how likely it is that chance made the group that stands out, with its p-value.
 
     >>> one = {"name": "false_positive_rate", "event": [True, False]}
     >>> report = {"notions": [one], "n_permutations": 199}
     >>> likelihood_words({**report, "sharpest": {"p_value": 0.05, "n_groups": 20}})
     'unlikely to be chance (p = 0.050, after allowing for the 20 groups looked at)'
     """
-    likely = "hardly chance" if report["sharpest"]["p_value"] <= _TINY else "unlikely to be chance"
-    return f"{likely} ({adjusted_words(report)})"
+    return f"{likely_words(report)} ({adjusted_words(report)})"
 
 
 def standing_out_sentences(report: Report, rows: str = "rows") -> list[str]:
     """Say who stands out from chance, by how much and how surely; nothing where nobody does.
 
-    Nor where it is who leads, and that is no chance by its unfairness already.
+    Nor where it is who leads, or a part of it, and that is no chance by its unfairness already.
     """
     if not stands_out(report):
         return []
@@ -79,16 +89,39 @@ def standing_out_sentences(report: Report, rows: str = "rows") -> list[str]:
             f"One group's {noun} is {likelihood_words(report)}. Who that is would tell of a group "
             "of few rows, and is not said."
         ]
-    if leads_too(report) and report["p_value"] <= _SMALL:
+    if is_part(report) or (leads_too(report) and not is_chance(report)):
         return []
     if leads_too(report):
-        return [f"For its size this group's {noun} is {likelihood_words(report)}."]
-    told = (
-        f"One group stands out for its size: {one['subgroup']}, {count(one['size'])} of "
-        f"{count(report['n_rows'])} {rows}: {rate_sentence(one)}, which is "
-        f"{likelihood_words(report)}."
+        off = f"But this group's {noun} is off by more than chance makes of so few rows"
+        return [f"{off}: {likelihood_words(report)}."]
+    return [sharpest_sentence(one, report, rows), *filter(None, [cases_sentence(one, report)])]
+
+
+def sharpest_sentence(one: Mapping[str, Any], report: Report, rows: str = "rows") -> str:
+    """Say who stands out, by how much and how surely."""
+    leads = sharpest_leads(report)
+    who = "The group that stands out is" if leads else "One group stands out:"
+    return (
+        f"{who} {one['subgroup']}, {count(one['size'])} of {count(report['n_rows'])} {rows}: "
+        f"{rate_sentence(one)}, which is {likelihood_words(report)}."
     )
-    return [told, *filter(None, [cases_sentence(one, report)])]
+
+
+def shared_sentence(first: Mapping[str, Any], report: Report) -> str | None:
+    """Say what the largest has without who stands out before it, whose cases are not added to its.
+
+    None where they share nobody, or where that would tell of few rows.
+    """
+    apart = first.get("apart")
+    if apart is None or not sharpest_leads(report):
+        return None
+    within = report["sharpest"]["within"]
+    part = "All" if within == 1 else f"{percent(within)} of the"
+    noun = event_noun(report["notions"], first["notion"])
+    return (
+        f"{part} {noun} of the group that stands out are in it; without them its "
+        f"{average(report)} is {compared_rates({**first, **apart}).rate}."
+    )
 
 
 def named_groups_sentence(report: Report) -> str | None:
@@ -102,7 +135,29 @@ def named_groups_sentence(report: Report) -> str | None:
     found = "at least one stands out" if stands_out(report) else "none stands out"
     values = "values" if of_numbers(report) else "decisions"
     return (
-        f"By the same shuffles of {values}, and for its size, of {count(tested['n_groups'])} "
-        f"groups that can be named ({which}) {found}: {p_equals(tested['p_value'])} for the one "
-        "that does so most."
+        f"By the same shuffles of {values} each of {count(tested['n_groups'])} groups that can be "
+        f"named ({which}) was tested for a {average(report)} further off than chance makes of so "
+        f"few rows: {found}, {p_equals(tested['p_value'])} for the one that does so most"
+        f"{_part_words(report)}."
+    )
+
+
+def within_words(report: Report) -> str | None:
+    """Say how much of who stands out is in the group of the largest unfairness; None if unknown."""
+    one = sharpest(report)
+    within = report["sharpest"].get("within")
+    if one is None or within is None:
+        return None
+    part = "none" if within == 0 else "all" if within == 1 else percent(within)
+    return f"{part} of its {event_noun(report['notions'], one['notion'])} are in"
+
+
+def _part_words(report: Report) -> str:
+    """Name who stands out, where that is a part of who leads, and told nowhere else."""
+    one = sharpest(report)
+    if one is None or not is_part(report):
+        return ""
+    size = f"{count(one['size'])} rows, {rate_sentence(one)}"
+    return f", {one['subgroup']} ({size}), which is part of the first group: " + (
+        f"{within_words(report)} that"
     )

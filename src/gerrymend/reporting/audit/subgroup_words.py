@@ -212,7 +212,7 @@ def who_is_in(subgroup: Mapping[str, Any]) -> str:
     ...     {"attribute": "age", "median": 54.0, "overall": 41.0}]})
     'over 99.9 % sex = M (everyone: 51 %), median age 54 (41)'
     """
-    parts = []
+    parts: list[str] = []
     for trait in _telling(subgroup["composition"]):
         if "median" in trait:
             own = f"median {trait['attribute']} {number(trait['median'])}"

@@ -14,7 +14,6 @@ from gerrymend.reporting.audit.direction import (
     STANDS_OUT,
     described,
     direction_sentences,
-    headline,
     in_unit,
     is_rest,
     is_the_same,
@@ -127,8 +126,8 @@ def _subgroups(report: Report) -> Facts:
             facts.append(("", core))
         facts += [("", told) for _, told in further_facts(standing, subgroup, report)]
         if standing == STANDS_OUT:
-            facts.append(("", f"for its size {likelihood_words(report)}"))
-        if subgroup == headline(report) and (interval := interval_words(report)):
+            facts.append(("", likelihood_words(report)))
+        if interval := interval_words(subgroup, report):
             facts.append(("", f"95 % interval of its rate: {interval}"))
         if is_said(subgroup, report) and not is_the_same(report):
             facts.append(

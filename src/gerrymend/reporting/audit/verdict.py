@@ -3,17 +3,20 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows, is_chance
+from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows
 from gerrymend.reporting.audit.direction import (
     average,
     counts_sentence,
     has_group,
-    headline,
     in_unit,
+    is_chance,
     is_rest,
     is_the_same,
+    largest,
     leads,
     says_most,
+    sharpest,
+    sharpest_leads,
     stands_alone,
     subject,
     tells_rest,
@@ -28,6 +31,9 @@ from gerrymend.reporting.audit.said import (
 )
 from gerrymend.reporting.audit.standing_out import (
     leads_too,
+    likely_words,
+    shared_sentence,
+    sharpest_sentence,
     standing_out_sentences,
     stands_out,
 )
@@ -69,21 +75,26 @@ def look(report: Report) -> Look:
     """Return how the verdict looks, with a reservation where it is one by the letter only.
 
     That is where the report warns of what was audited, where chance may have made what exceeds
-    gamma, or where one attribute alone does.
+    gamma, or where one attribute alone does. Who stands out from chance is told in any case: then
+    more is shown than by the letter, or less.
     """
     plain = LOOKS[report["verdict"]]
     if report["warnings"]:
         return reserved(plain, "with warnings")
-    if report["verdict"] == "exceeds gamma" and is_chance(report):
-        though = ", though one group stands out" if stands_out(report) else ""
-        return reserved(plain, f"which could be chance{though}")
+    exceeds = report["verdict"] == "exceeds gamma"
+    if is_chance(report) and stands_out(report):
+        one = f"one group stands out, which is {likely_words(report)}"
+        heading = f"{plain.heading}; {one}"
+        return plain._replace(heading=heading) if exceeds else reserved(plain, one, "; ")
+    if exceeds and is_chance(report):
+        return reserved(plain, "which could be chance")
     return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
 
 
-def reserved(plain: Look, reservation: str) -> Look:
+def reserved(plain: Look, reservation: str, after: str = ", ") -> Look:
     """Return a look with a reservation, which must not be green."""
     undecided = LOOKS["undecided"]
-    return Look(f"{plain.heading}, {reservation}", "!", undecided.kind, undecided.style)
+    return Look(f"{plain.heading}{after}{reservation}", "!", undecided.kind, undecided.style)
 
 
 def warning_sentences(report: Report) -> list[str]:
@@ -218,6 +229,9 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
 
 def lead_sentence(report: Report) -> str:
     """Say who leads; there is such a subgroup."""
+    one = sharpest(report)
+    if one is not None and sharpest_leads(report):
+        return sharpest_sentence(one, report)
     return _lead_sentences(report, "rows")[0]
 
 
@@ -244,20 +258,21 @@ def _worst_of_all(report: Report) -> list[str]:
 
 
 def _leading(report: Report, rows: str) -> list[str]:
-    """Say who leads, in how many cases that shows, and where in it most of it lies."""
-    first = headline(report)
+    """Say who has the largest unfairness, in how many cases that shows, and where most lies."""
+    first = largest(report)
     if first is None:
         return []
     worst = report["worst"]
     exceeds = worst is not None and abs(worst["unfairness"]) > report["gamma"]
     cases = cases_sentence(first, report) if exceeds else None
     sentence = _lead_sentences(report, rows)[0]
-    return [sentence, *filter(None, [cases]), *core_sentences(first, report)]
+    told = [cases, shared_sentence(first, report)]
+    return [sentence, *filter(None, told), *core_sentences(first, report)]
 
 
 def _others(report: Report, rows: str) -> list[str]:
     """Say by what they lead who do, who else can be said in a sentence, and who is beside them."""
-    first = headline(report)
+    first = largest(report)
     if first is None:
         return []
     return [

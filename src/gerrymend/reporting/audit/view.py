@@ -15,16 +15,19 @@ from gerrymend.reporting.audit.chance import quick_search_words
 from gerrymend.reporting.audit.changes import changes_view
 from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.direction import (
+    as_object,
     average,
     described,
     direction_sentences,
     in_unit,
+    is_part,
     is_rest,
     leads,
     reference_words,
     says_most,
+    sharpest,
+    sharpest_leads,
     stands_alone,
-    subject,
     tells_rest,
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
@@ -35,7 +38,6 @@ from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import flag_legend, flag_of
 from gerrymend.reporting.audit.said import stands_for
-from gerrymend.reporting.audit.standing_out import sharpest
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
@@ -153,20 +155,21 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     if stands_alone(report):
         one = report["in_a_sentence"]["subgroup"]
         worst = in_unit(unfairness(leads(report)[0]["unfairness"], gamma), report)
-        remark = f"{_as_object(one)}; {stands_for(report)} has {worst}"
+        remark = f"{as_object(one, report)}; {stands_for(report)} has {worst}"
         largest = ("Unfairness", in_unit(unfairness(one["unfairness"], gamma), report), remark)
     figures = [
         largest,
         ("Unfairness allowed", in_unit(f"{gamma:g}", report), "gamma"),
-        (
-            "One attribute at a time",
-            in_unit(unfairness(report["single_unfairness"], gamma), report),
-            "largest unfairness of any value or interval",
-        ),
     ]
+    # A figure of nobody in particular is left for below.
+    alone = report["single_unfairness"]
+    who = words.alone_words(report) if alone else "largest unfairness of any value or interval"
+    if who is not None:
+        value = in_unit(unfairness(alone, gamma), report)
+        figures.append(("One attribute at a time", value, who))
     for one in _in_figures(report):
         rate = capitalised(in_words(one["notion"]))
-        who = "everyone else" if is_rest(one, report) else _as_object(one)
+        who = "everyone else" if is_rest(one, report) else as_object(one, report)
         against = f"{who}, against {subgroup_words.against_words(one)}"
         figures.append((rate, subgroup_words.compared_rates(one).rate, against))
     tested = report["p_value"] is not None
@@ -175,21 +178,19 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     figures.append(
         ("p-value", value, f"could chance explain it? It counts the whole search{quick}")
     )
-    if (one := sharpest(report)) is not None:
+    if (one := sharpest(report)) is not None and not is_part(report):
         value = p_value(report["sharpest"]["p_value"])
         figures.append(("p-value of one group", value, f"{one['subgroup']}; {_LOOKED_AT}"))
     return figures
 
 
-def _as_object(subgroup: Mapping[str, Any]) -> str:
-    """Return a subgroup that leads as it is called within a sentence."""
-    return subject(subgroup).replace("The", "the", 1)
-
-
 def _in_figures(report: Report) -> list[Mapping[str, Any]]:
     """Return the subgroups whose rates are among the key figures."""
     shown = [one for one in leads(report) if not is_rest(one, report) or tells_rest(report)]
-    return [report["in_a_sentence"]["subgroup"], *shown[1:]] if says_most(report) else shown
+    if says_most(report):
+        shown[:1] = [report["in_a_sentence"]["subgroup"]]
+    one = sharpest(report)
+    return [one, *shown] if one is not None and sharpest_leads(report) else shown
 
 
 def _bars(report: Report) -> dict[str, Any]:

@@ -8,6 +8,7 @@ escapes them. Every renderer (text, terminal, Markdown, page) has its sentences 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gerrymend.notions import in_words
 from gerrymend.reporting.audit.chance import permutation_sentences
 from gerrymend.reporting.audit.direction import (
     average,
@@ -21,10 +22,12 @@ from gerrymend.reporting.audit.population import (
     population_means,
     population_sentences,
 )
+from gerrymend.reporting.audit.subgroup_words import unit_of
 from gerrymend.reporting.audit.verdict import why_not_found
 from gerrymend.reporting.wording import (
     bound,
     capitalised,
+    compared,
     count,
     event_noun,
     figure,
@@ -87,7 +90,7 @@ _KEPT_BACK = {
     "favoured": "who is treated best",
     "in_a_sentence": "the worst group with at most three conditions",
     "core": "where in the group most of it lies",
-    "sharpest": "who stands out most from chance for its size",
+    "sharpest": "who stands out most from chance",
     "composition": "some of who is in the groups",
 }
 NO_GROUPS = "No group of one attribute has enough rows, in and out, to be described."
@@ -220,8 +223,8 @@ def gap_sentence(report: Report) -> str:
     # Within half a percent the two are called the same.
     if alone > together * 1.005:
         return (
-            f"{capitalised(_SINGLE)} shows more, an unfairness of {of_one}, and the "
-            f"search found {of_all}: {why_not_found(report)}."
+            f"{capitalised(_SINGLE)} shows more, an unfairness of {of_one}, of "
+            f"{_who_alone(report)}, and the search found {of_all}: {why_not_found(report)}."
         )
     if alone >= together * 0.995:
         return f"{capitalised(_SINGLE)} shows {_all_of_it(report)}."
@@ -231,9 +234,43 @@ def gap_sentence(report: Report) -> str:
             f"over all subgroups {of_all}."
         )
     return (
-        f"{capitalised(_SINGLE)} shows an unfairness of {of_one} at most, perhaps of "
-        f"other people: {percent(alone / together)} of the {of_all} over all "
+        f"{capitalised(_SINGLE)} shows an unfairness of {of_one} at most, of {_who_alone(report)} "
+        f"and perhaps of other people: {percent(alone / together)} of the {of_all} over all "
         "subgroups."
+    )
+
+
+def alone_words(report: Report) -> str | None:
+    """Return which listed group of one attribute has the largest unfairness there, with its rate.
+
+    None where an interval has it, which is not listed. Of two that have as much, such as women and
+    men, it is the one that is treated worse.
+    """
+    worse = {one["name"]: one["worse"] for one in report["notions"]}
+
+    def harm(group: Mapping[str, Any]) -> float:
+        value: float = group["unfairness"]
+        return -value if worse.get(group["notion"]) == "lower" else value
+
+    least = 0.995 * report["single_unfairness"]
+    listed = [one for one in report["marginals"] if abs(one["unfairness"]) >= least]
+    if not listed:
+        return None
+    one = max(listed, key=harm)
+    rates = compared(one["rate"], one["overall_rate"], unit_of(report, one["notion"]))
+    return f"{one['group']} ({in_words(one['notion'])} {rates.rate}, against {rates.reference})"
+
+
+def _who_alone(report: Report) -> str:
+    """Return who has the largest unfairness of one attribute: a group, or an interval of which."""
+    numbers = [
+        condition["attribute"]
+        for one in report["marginals"]
+        for condition in one["rule"]["conditions"]
+        if "values" not in condition
+    ]
+    return (
+        alone_words(report) or f"an interval of {' or '.join(dict.fromkeys(numbers)) or 'a number'}"
     )
 
 
@@ -268,7 +305,8 @@ def detection_sentences(report: Report) -> list[str]:
         are = "is" if left_out == 1 else "are"
         sentences.append(
             f"For that reason {count(left_out)} of the groups of one attribute {are} left out: too "
-            "small, or so much like others that a group of few rows would follow by subtraction."
+            "small, or so much like others that a group of few rows would follow by subtraction"
+            f"{or_late(report)}."
         )
     if sentence := kept_back_sentence(report):
         sentences.append(sentence)
@@ -278,13 +316,24 @@ def detection_sentences(report: Report) -> list[str]:
 
 def kept_back_sentence(report: Report, besides: Sequence[str] = ()) -> str | None:
     """Say what is left out, or told only in part, for the sake of few rows; None if nothing is."""
-    parts = ", ".join(_KEPT_BACK[part] for part in report["kept_back"] if part not in besides)
-    if not parts:
-        return None
-    return (
-        f"This is left out, or told only in part: {parts}. Beside the rest of the report it would "
-        "tell of a group of few rows."
-    )
+    kept_back = [part for part in report["kept_back"] if part not in (*besides, "time")]
+    sentences = []
+    if parts := ", ".join(_KEPT_BACK[part] for part in kept_back):
+        sentences.append(
+            f"This is left out, or told only in part: {parts}. Beside the rest of the report it "
+            f"would tell of a group of few rows{or_late(report)}."
+        )
+    if "time" in report["kept_back"]:
+        sentences.append(
+            "There was no time to work out of all groups whether they would tell of few rows; "
+            "those of which it is not known are left out. More time (budget, --budget) shows more."
+        )
+    return " ".join(sentences) or None
+
+
+def or_late(report: Report) -> str:
+    """Return what is added to why something is left out, where some is for want of time."""
+    return ", or there was no time to rule that out" if "time" in report["kept_back"] else ""
 
 
 def rare_values_sentence(report: Report) -> str:
