@@ -144,6 +144,7 @@ def test_which_two_are_chosen():
     for asked, message in [
         (["sex"], "intersection must name two protected attributes"),
         ("sex", "intersection must name two"),
+        ([["sex"], ["race"]], "intersection must name two"),
         (["sex", "sex"], "intersection must name two"),
         (["sex", "rase"], "intersection names 'rase', which is not protected.*did you mean 'race'"),
         (["sex", "age"], "intersection names 'age', which has numbers; a table needs categories"),

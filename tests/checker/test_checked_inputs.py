@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from gerrymend import audit, check_report
+from gerrymend import Conjunctions, audit, check_report
 from tests.checker.reports import report_of
 
 N = 80
@@ -115,3 +115,24 @@ def test_labels_that_a_report_doesnt_have_are_told_as_its_own():
     labels = report["labels"]
     with pytest.raises(ValueError, match=r"no label: 0.25, .* The labels of the report are more"):
         check_report({**report, "labels": [*labels, labels[-1]]}, **data)
+
+
+@pytest.mark.parametrize(("least", "vast"), [(5e-324, 1e100), (1e-310, 0.0), (1e-310, 1e100)])
+def test_the_median_of_numbers_that_hardly_differ_is_told(least, vast):
+    """The step of its digits is no float, or a quotient by it is none."""
+    ages = np.where(np.arange(N) % 2, 0.0, least)
+    ages[:4] = vast
+    job = np.where(DECIDED, "cook", "smith")
+    job[::9] = "cook"
+    data = {"y_true": LABEL, "y_pred": DECIDED, "sensitive_features": {"job": job, "age": ages}}
+    report = audit(**data, subgroups=Conjunctions(max_depth=1))
+    (trait,) = (trait for trait in report.worst.composition if trait.attribute == "age")
+    assert {trait.median, trait.overall} <= {0.0, least}
+    result = check_report(report, **data)
+    assert result.ok, str(result)
+
+
+def test_a_positive_label_that_can_not_be_compared_is_none():
+    data = {"y_true": LABEL, "y_pred": DECIDED, "sensitive_features": {"age": AGE}}
+    with pytest.raises(ValueError, match=r"pos_label=Decimal\('sNaN'\) is no label of y_true"):
+        audit(**data, pos_label=Decimal("sNaN"))

@@ -116,6 +116,12 @@ def test_trees(cells):
         assert listed("Trees", cells, max_depth=depth) == expected
 
 
+def test_trees_of_any_depth_are_listed_once_no_depth_adds_to_them():
+    """A depth of 10²⁵ did not end; a depth of 4 makes any set of these four cells."""
+    cells = [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+    assert listed("Trees", cells, max_depth=10**25) == set(range(16))
+
+
 def test_two_values_in_two_ways_are_a_tree_of_depth_2_and_no_conjunction():
     cells = [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
     assert 0b1001 in listed("Trees", cells, max_depth=2)

@@ -197,6 +197,8 @@ def test_an_audit_over_trees(toy):
     np.testing.assert_array_equal(report.worst.contains(protected), decisions == 1)
     with pytest.raises(ValueError, match="max_depth must be a number of at least 1"):
         audit(y, decisions, sensitive_features=protected, subgroups=Trees(0))
+    with pytest.raises(ValueError, match=r"max_depth must be at most 100; got 1200\."):
+        audit(y, decisions, sensitive_features=protected, subgroups=Trees(1200))
 
 
 def test_binned_trees_say_so():

@@ -153,9 +153,15 @@ def _median_trait(
     # few that are far away, 9999 for unknown, don't make it coarse.
     low, middle, high = (_quantile(column.values, n_rows, part) for part in (0.1, 0.5, 0.9))
     apart = high - low or ends[1] - ends[0]
-    step = 10.0 ** (math.floor(math.log10(apart)) - 1)
-    shown, overall = (float(f"{round(value / step) * step:.12g}") for value in (own, middle))
+    step = 10.0 ** (math.floor(math.log10(apart)) - 1) or 5e-324  # floats have no smaller one
+    shown, overall = (float(f"{_to_step(value, step):.12g}") for value in (own, middle))
     return far, Trait(column.name, None, None, False, shown, overall)
+
+
+def _to_step(value: float, step: float) -> float:
+    """Return the nearest multiple of a step; the value itself where it is vast beside that."""
+    quotient = value / step
+    return round(quotient) * step if math.isfinite(quotient) else value
 
 
 def _quantile(values: Array, rows: NDArray[np.intp], part: float) -> float:

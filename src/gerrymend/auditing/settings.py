@@ -85,7 +85,7 @@ def _check_features(features: Any) -> tuple[str, ...]:
 def _check_pair(intersection: Any) -> tuple[str, ...]:
     """Check that two columns are named; whether they are there is known once they are read."""
     names = tuple(intersection) if isinstance(intersection, list | tuple) else ()
-    if len(set(names)) != 2 or len(names) != 2 or not all(isinstance(n, str) for n in names):
+    if not all(isinstance(n, str) for n in names) or len(names) != 2 or len(set(names)) != 2:
         raise ArgumentError(
             "intersection",
             f"must name two protected attributes, as ['race', 'sex']; got {intersection!r}.",

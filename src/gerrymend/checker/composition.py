@@ -134,7 +134,10 @@ def _wrong_trait(stated: Mapping[str, Any], expected: Mapping[str, Any]) -> Iter
         step = expected["step"]
         for part in ("median", "overall"):
             # To the nearest step; of two that are as near, the one that a quotient of floats takes.
-            nearest = round(float(expected[part]) / float(step)) * step
+            quotient = expected[part] / step
+            if float(step) and abs(quotient) < 2**53:
+                quotient = float(expected[part]) / float(step)
+            nearest = round(quotient) * step
             if abs(exact(stated[part]) - nearest) > TOLERANCE * (step + abs(nearest)):
                 yield f"its {part} of {name} is stated as {stated[part]!r}."
         return

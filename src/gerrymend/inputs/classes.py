@@ -173,7 +173,9 @@ def _pair_of(label: Any) -> tuple[Any, Any]:
 def check_positive(classes: NDArray[Any], pos_label: Any, names: Names) -> int:
     """Return the place of the positive label; raise an ArgumentError if it is none of these."""
     known = classes.tolist()
-    if plain_type(type(pos_label)) is None and not isinstance(pos_label, Real | Decimal):
+    is_label = plain_type(type(pos_label)) is not None or isinstance(pos_label, Real | Decimal)
+    # A signalling NaN can't even be compared.
+    if not is_label or (isinstance(pos_label, Decimal) and pos_label.is_snan()):
         alike = []
     elif pos_label in known:
         return known.index(pos_label)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, Whole, as_whole
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.settings import check_whole
 from gerrymend.subgroups.base import (
@@ -27,6 +28,8 @@ from gerrymend.subgroups.tree_rule import Node, Split, TreeRule
 
 # Values visited by one compiled call: few enough that a deadline or Ctrl-C is noticed soon.
 _STRETCH = 20_000_000
+# Trees are grown, read and told by functions that call themselves, some for every level.
+_DEEPEST = 100
 
 Cells: TypeAlias = NDArray[np.int64]
 # A leaf, or a split (attribute, rank, yes, no): "yes" is a rank up to this one for a number, and
@@ -67,6 +70,12 @@ class Trees(SubgroupClass):
     def bind(self, columns: tuple[Column, ...], weight: Array, event_weight: Array) -> BoundClass:
         """Check the parameters and rank the values of each attribute."""
         max_depth = check_whole(self.max_depth, "max_depth", low=1)
+        if max_depth > _DEEPEST:
+            raise ArgumentError(
+                "max_depth",
+                f"must be at most {_DEEPEST}; got {max_depth}. Nobody can read a rule of that many "
+                "conditions; 2 is the default, and searched exactly.",
+            )
         bins = check_bins(self.bins)
         axes = axes_of(columns, weight, event_weight > 0, bins)
         scales = [axis.scale for axis in axes]
