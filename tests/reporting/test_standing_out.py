@@ -5,11 +5,11 @@ import pytest
 
 from gerrymend import Conjunctions, audit, check_report
 from gerrymend.reporting.audit.chance import chance_sentence, permutation_sentences
-from gerrymend.reporting.audit.direction import described, headline
 from gerrymend.reporting.audit.lead import brief_sentences, passing_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
+from gerrymend.reporting.audit.who_leads import described, headline
 from tests.auditing.inference.test_standing_out import small_group_hit_hard
 
 HIT = "region = West and ethnicity = B"

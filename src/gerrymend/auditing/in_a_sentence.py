@@ -20,7 +20,7 @@ from gerrymend.auditing.small_groups import identifies, may_be_described
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.inputs.protected import Column, take_rows
-from gerrymend.reporting.audit.direction import MOST
+from gerrymend.reporting.audit.who_leads import MOST
 from gerrymend.subgroups import Conjunctions, SubgroupClass, ValueSets
 from gerrymend.subgroups.compiling import compile_proofs
 from gerrymend.subgroups.rules import Condition, Conjunction

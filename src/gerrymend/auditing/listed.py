@@ -31,7 +31,7 @@ from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.auditing.where_it_lies import where_it_lies
 from gerrymend.notions import FairnessNotion
-from gerrymend.reporting.audit.direction import sentence_leads
+from gerrymend.reporting.audit.who_leads import sentence_leads
 from gerrymend.subgroups import Marginals
 from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.rules import Rule

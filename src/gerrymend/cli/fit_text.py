@@ -11,7 +11,7 @@ from gerrymend.auditing.doubts import Doubt
 from gerrymend.cli.table_encoding import names_of
 from gerrymend.cli.training_request import Prepared, TrainingRequest
 from gerrymend.frontier.points import OnRows
-from gerrymend.reporting.audit.direction import described, direction_sentences
+from gerrymend.reporting.audit.direction import direction_sentences
 from gerrymend.reporting.audit.document import Document
 from gerrymend.reporting.audit.model import (
     predictors_words,
@@ -22,6 +22,7 @@ from gerrymend.reporting.audit.model import (
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
 from gerrymend.reporting.audit.text import missing_facts, warning_spans
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
+from gerrymend.reporting.audit.who_leads import described
 from gerrymend.reporting.audit.words import unfairness_line, withheld_sentence
 from gerrymend.reporting.text import WIDEST, Facts, as_rich, fact_spans, joined, paragraph_spans
 from gerrymend.reporting.wording import capitalised, count, percent, unfairness, within_strata

@@ -42,8 +42,8 @@ from gerrymend.cli.training_request import (
 )
 from gerrymend.inputs.sample import Sample
 from gerrymend.notions import NOTION_NAMES
-from gerrymend.reporting.audit.direction import standing
 from gerrymend.reporting.audit.subgroup_words import summary_words
+from gerrymend.reporting.audit.who_leads import standing
 from gerrymend.reporting.text import WIDEST, as_rich, fact_spans, wrapped
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.inputs.sample import Sample
 from gerrymend.notions import OutcomeNotion
-from gerrymend.reporting.audit.direction import is_the_same, says_most
+from gerrymend.reporting.audit.who_leads import is_the_same, says_most
 from gerrymend.reporting.wording import percent
 
 

@@ -10,14 +10,6 @@ from gerrymend.reporting.audit.chance import (
     interval_words,
     other_rows_sentence,
 )
-from gerrymend.reporting.audit.direction import (
-    STANDS_OUT,
-    described,
-    is_rest,
-    is_the_same,
-    largest,
-    leads,
-)
 from gerrymend.reporting.audit.further import further_facts
 from gerrymend.reporting.audit.said import (
     beside_words,
@@ -28,6 +20,14 @@ from gerrymend.reporting.audit.said import (
 )
 from gerrymend.reporting.audit.standing_out import likelihood_words
 from gerrymend.reporting.audit.subgroup_facts import subgroup_facts
+from gerrymend.reporting.audit.who_leads import (
+    STANDS_OUT,
+    described,
+    is_rest,
+    is_the_same,
+    largest,
+    leads,
+)
 from gerrymend.reporting.wording import capitalised
 
 Report = Mapping[str, Any]

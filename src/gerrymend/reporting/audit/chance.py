@@ -7,11 +7,12 @@ import numpy as np
 
 from gerrymend._numeric.rate_intervals import rate_interval
 from gerrymend.notions import NOTION_NAMES, rate_and_class
-from gerrymend.reporting.audit.direction import SMALL, headline, in_unit, largest, of_numbers
+from gerrymend.reporting.audit.direction import in_unit, of_numbers
 from gerrymend.reporting.audit.permutations import families, is_least
 from gerrymend.reporting.audit.said import whose_words
 from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
+from gerrymend.reporting.audit.who_leads import SMALL, headline, largest
 from gerrymend.reporting.wording import (
     at_least,
     bound,

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.direction import STANDS_OUT, is_further, sharpest
 from gerrymend.reporting.audit.standing_out import within_words
 from gerrymend.reporting.audit.subgroup_words import Facts, compared_rates, reference_noun
+from gerrymend.reporting.audit.who_leads import STANDS_OUT, is_further, sharpest
 from gerrymend.reporting.wording import event_noun, percent, unfairness
 
 Report = Mapping[str, Any]

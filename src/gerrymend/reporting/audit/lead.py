@@ -4,19 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.chance import p_words
-from gerrymend.reporting.audit.direction import (
-    headline,
-    in_unit,
-    is_chance,
-    sharpest,
-    sharpest_leads,
-)
+from gerrymend.reporting.audit.direction import in_unit
 from gerrymend.reporting.audit.standing_out import (
     sharpest_sentence,
     standing_out_sentences,
     stands_out,
 )
 from gerrymend.reporting.audit.verdict import lead_sentence, verdict_sentences
+from gerrymend.reporting.audit.who_leads import headline, is_chance, sharpest, sharpest_leads
 from gerrymend.reporting.wording import unfairness
 
 # What is told of the subgroup, by the names that it has elsewhere in the report.

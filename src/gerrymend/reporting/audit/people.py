@@ -3,7 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.direction import (
+from gerrymend.reporting.audit.said import core_words
+from gerrymend.reporting.audit.standing_out import leads_too, likelihood_words
+from gerrymend.reporting.audit.subgroup_facts import excess
+from gerrymend.reporting.audit.subgroup_words import rate_of_all, rate_sentence, short_name
+from gerrymend.reporting.audit.who_leads import (
     as_object,
     headline,
     is_chance,
@@ -12,10 +16,6 @@ from gerrymend.reporting.audit.direction import (
     sharpest,
     sharpest_leads,
 )
-from gerrymend.reporting.audit.said import core_words
-from gerrymend.reporting.audit.standing_out import leads_too, likelihood_words
-from gerrymend.reporting.audit.subgroup_facts import excess
-from gerrymend.reporting.audit.subgroup_words import rate_of_all, rate_sentence, short_name
 from gerrymend.reporting.wording import count, percent
 
 Report = Mapping[str, Any]

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.direction import in_unit, leads, says_most, stands_alone
+from gerrymend.reporting.audit.direction import in_unit
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
+from gerrymend.reporting.audit.who_leads import leads, says_most, stands_alone
 from gerrymend.reporting.wording import bound, capitalised, count, event_noun, percent, unfairness
 
 Report = Mapping[str, Any]

@@ -3,20 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.direction import (
+from gerrymend.reporting.audit.direction import average, of_numbers
+from gerrymend.reporting.audit.permutations import is_least
+from gerrymend.reporting.audit.subgroup_facts import cases_sentence
+from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_sentence
+from gerrymend.reporting.audit.who_leads import (
     SMALL,
-    average,
     is_chance,
     is_named,
     is_part,
     largest,
-    of_numbers,
     sharpest,
     sharpest_leads,
 )
-from gerrymend.reporting.audit.permutations import is_least
-from gerrymend.reporting.audit.subgroup_facts import cases_sentence
-from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_sentence
 from gerrymend.reporting.wording import count, event_noun, p_equals, percent
 
 Report = Mapping[str, Any]

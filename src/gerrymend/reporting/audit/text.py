@@ -10,16 +10,7 @@ from gerrymend.reporting.audit.chance import (
     interval_words,
     permutation_sentences,
 )
-from gerrymend.reporting.audit.direction import (
-    STANDS_OUT,
-    described,
-    direction_sentences,
-    in_unit,
-    is_rest,
-    is_the_same,
-    labelled,
-    of_numbers,
-)
+from gerrymend.reporting.audit.direction import direction_sentences, in_unit, labelled, of_numbers
 from gerrymend.reporting.audit.further import further_facts
 from gerrymend.reporting.audit.left_out import kept_back_sentence
 from gerrymend.reporting.audit.next_steps import decide_sentence
@@ -34,6 +25,7 @@ from gerrymend.reporting.audit.said import (
 from gerrymend.reporting.audit.standing_out import likelihood_words
 from gerrymend.reporting.audit.subgroup_words import rule_words, summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
+from gerrymend.reporting.audit.who_leads import STANDS_OUT, described, is_rest, is_the_same
 from gerrymend.reporting.text import (
     PLAIN_WIDTH,
     WIDEST,

@@ -4,23 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows
-from gerrymend.reporting.audit.direction import (
-    average,
-    counts_sentence,
-    has_group,
-    in_unit,
-    is_chance,
-    is_rest,
-    is_the_same,
-    largest,
-    leads,
-    says_most,
-    sharpest,
-    sharpest_leads,
-    stands_alone,
-    subject,
-    tells_rest,
-)
+from gerrymend.reporting.audit.direction import average, counts_sentence, has_group, in_unit
 from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.said import (
     among_words,
@@ -43,6 +27,19 @@ from gerrymend.reporting.audit.subgroup_words import (
     is_long,
     rate_sentence,
     who_is_in,
+)
+from gerrymend.reporting.audit.who_leads import (
+    is_chance,
+    is_rest,
+    is_the_same,
+    largest,
+    leads,
+    says_most,
+    sharpest,
+    sharpest_leads,
+    stands_alone,
+    subject,
+    tells_rest,
 )
 from gerrymend.reporting.wording import (
     bound,

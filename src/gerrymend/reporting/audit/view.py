@@ -15,20 +15,10 @@ from gerrymend.reporting.audit.chance import quick_search_words
 from gerrymend.reporting.audit.changes import changes_view
 from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.direction import (
-    as_object,
     average,
-    described,
     direction_sentences,
     in_unit,
-    is_part,
-    is_rest,
-    leads,
     reference_words,
-    says_most,
-    sharpest,
-    sharpest_leads,
-    stands_alone,
-    tells_rest,
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.heat_map import heat_map_sentence, heat_maps
@@ -39,6 +29,18 @@ from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import flag_legend, flag_of
 from gerrymend.reporting.audit.said import stands_for
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
+from gerrymend.reporting.audit.who_leads import (
+    as_object,
+    described,
+    is_part,
+    is_rest,
+    leads,
+    says_most,
+    sharpest,
+    sharpest_leads,
+    stands_alone,
+    tells_rest,
+)
 from gerrymend.reporting.wording import (
     bound,
     capitalised,

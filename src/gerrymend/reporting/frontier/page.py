@@ -11,7 +11,8 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import page, wording
-from gerrymend.reporting.audit.direction import direction_sentences, of_numbers, standing
+from gerrymend.reporting.audit.direction import direction_sentences, of_numbers
+from gerrymend.reporting.audit.who_leads import standing
 from gerrymend.reporting.audit.words import missing_sentence, unfairness_words
 from gerrymend.reporting.frontier.opening import REFERENCES, openings
 from gerrymend.reporting.frontier.text import (

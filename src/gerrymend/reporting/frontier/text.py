@@ -5,13 +5,9 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import wording
-from gerrymend.reporting.audit.direction import (
-    average,
-    counts_sentence,
-    direction_sentences,
-    standing,
-)
+from gerrymend.reporting.audit.direction import average, counts_sentence, direction_sentences
 from gerrymend.reporting.audit.subgroup_words import reference_noun
+from gerrymend.reporting.audit.who_leads import standing
 from gerrymend.reporting.audit.words import missing_sentence, unfairness_words
 from gerrymend.reporting.frontier.opening import REFERENCES, openings, samples
 from gerrymend.reporting.markdown import escaped
