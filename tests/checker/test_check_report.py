@@ -347,7 +347,9 @@ def test_a_p_value_is_on_the_side_that_the_figures_beside_it_say(changes, senten
     value = changes.get("p_value", BY_CHANCE["p_value"])
     # Who leads does so by the group that stands out, where the largest unfairness may be chance.
     sharp = changes.get("sharpest", BY_CHANCE["sharpest"])
-    lead = {**BY_CHANCE["lead"], "p_value": sharp["p_value"] if value > 0.05 else value}
+    lead = BY_CHANCE["lead"] | {"p_value": value, "p_value_of": "search"}
+    if value > 0.05:
+        lead |= {"p_value": sharp["p_value"], "p_value_of": "group"}
     result = check_report(BY_CHANCE | changes | {"lead": lead}, **PEOPLE)
     assert [sentence in one for one in result.problems] == [True], result.problems
     # What is said of a possible p-value is not said of one that can't be.

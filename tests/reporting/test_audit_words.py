@@ -56,14 +56,14 @@ def test_held_out_rows_confirm_what_their_interval_says(interval, words, sign):
 
 CHANCE = {
     "loud": (0.005, 199, "Could chance explain it? Hardly: of 199 shuffles of who got which "
-             "decision none was as unfair (p = 0.005, of the rows that were searched). This counts "
-             "the whole search."),
-    "nearly as loud": (0.003, 999, "of 999 shuffles of who got which decision 2 were as unfair"),
-    "one": (0.002, 999, "of 999 shuffles of who got which decision 1 was as unfair"),
+             "decision none had a group as unfair, of all that were searched (p = 0.005, of the "
+             "rows that were searched)."),
+    "nearly as loud": (0.003, 999, "of who got which decision 2 had a group as unfair"),
+    "one": (0.002, 999, "of 999 shuffles of who got which decision 1 had a group as unfair, "),
     "small": (0.03, 199, "in at most 1 of 33 samples where nothing differs (p = 0.030, "),
-    "the least of 19": (0.05, 19, "Chance alone makes as much in at most 1 of 20 samples where "
-                        "nothing differs (p = 0.050, of the rows that were searched); 19 "
-                        "permutations can't tell more, and 199 would."),
+    "the least of 19": (0.05, 19, "Chance alone makes as much, of all groups searched, in at most "
+                        "1 of 20 samples where nothing differs (p = 0.050, of the rows that were "
+                        "searched); 19 permutations can't tell more, and 199 would."),
     "the least of 5": (1 / 6, 5, "It could be chance: 5 permutations are too few to tell (p = "
                        "0.167, of the rows that were searched)."),
     "large": (0.33, 199, "So large an unfairness could well be chance: where nothing differs, so "
@@ -157,7 +157,7 @@ def test_what_worst_counts_is_said_where_it_is_first_said():
         for shown in (str(report), report.to_markdown(), html.unescape(report.to_html())):
             words = " ".join(shown.split())
             assert words.count(f"“{word}” {counts}") == 1
-            assert words.index(counts) < words.index("unfairness of ")
+            assert words.index(counts) < words.index("This group's unfairness is ")
 
 
 def test_fewer_subgroups_than_were_asked_for_are_explained():

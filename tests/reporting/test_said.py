@@ -83,7 +83,7 @@ def test_tiles_and_what_exceeds_are_of_the_group_that_leads(report):
     data = report.to_dict()
     told = verdict_sentences(data)
     own = f"{abs(data['in_a_sentence']['subgroup']['unfairness']):.4f}"
-    exceeds = told.index(f"This group has an unfairness of {own}, and 0.01 is allowed.")
+    exceeds = told.index(f"This group's unfairness is {own}, and 0.01 is allowed.")
     assert exceeds < next(i for i, one in enumerate(told) if one.startswith("For experts"))
     tiles = {name: (value, remark) for name, value, remark in audit_view(data)["figures"]}
     assert tiles["Unfairness"] == (
@@ -97,8 +97,10 @@ def test_tiles_and_what_exceeds_are_of_the_group_that_leads(report):
 
 def test_chance_stands_beside_the_group_that_leads(report):
     data = report.to_dict() | {"p_value": 0.001, "n_permutations": 999}
-    chance = ("Could chance explain it? Hardly: of 999 shuffles of who got which decision none was "
-              "as unfair (p = 0.001). This counts the whole search.")  # fmt: skip
+    chance = (
+        "Could chance explain that? Hardly: of 999 shuffles of who got which decision none had a "
+        "group as unfair as the worst of all linear thresholds (p = 0.001)."
+    )
     told = verdict_sentences(data)
     assert told.index(chance) < next(i for i, one in enumerate(told) if "For experts" in one)
     first, formula, *_ = [dict(card["facts"]) for card in audit_view(data)["subgroups"]]

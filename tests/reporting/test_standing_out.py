@@ -54,7 +54,7 @@ def test_who_is_no_chance_comes_before_what_may_be(small):
     shown = look(report)
     assert shown.heading == "More unfair than allowed; one group stands out, which is hardly chance"
     assert shown.kind == "exceeds"
-    first, cases, chance, worst, *_ = verdict_sentences(report)
+    first, cases, counted, chance, worst, *_ = verdict_sentences(report)
     assert first.startswith(f"The group that stands out is {HIT}, ")
     rate = report["sharpest"]["subgroup"]["rate"]
     assert f"false negative rate {100 * rate:.3g} %, against " in first
@@ -64,6 +64,7 @@ def test_who_is_no_chance_comes_before_what_may_be(small):
         "shuffles can give no less)"
     ) in first
     assert "more are decided" in cases
+    assert counted.startswith("Unfairness counts how many people are hit, and this group's is ")
     assert chance.startswith("The largest unfairness could well be chance: ")
     assert "may be real all the same" not in chance
     assert worst.startswith("The subgroup treated worst is ")
@@ -137,12 +138,17 @@ def test_nobody_adds_the_cases_of_two_groups_that_share_people(small):
 
 
 def test_a_part_of_who_leads_is_no_second_finding(small):
-    """Where the largest is no chance, and most of who stands out is in it."""
+    """Where the largest is no chance, and most of who stands out is in it, and much like it."""
     report = small.to_dict() | {"p_value": 0.005}
     report["sharpest"] |= {"within": 0.4}
     assert HIT in " ".join(verdict_sentences(report))
     assert HIT in people_figures(report)[-1][1]
     report["sharpest"] |= {"within": 0.9}
+    assert f"By its rate alone a part of it stands out: {HIT}" in " ".join(
+        verdict_sentences(report)
+    )
+    # Nor is it one if the rest of who leads is nearly as far off.
+    report["disadvantaged"]["gap"] = 0.6 * report["sharpest"]["subgroup"]["gap"]
     shown = [*verdict_sentences(report), *(words for _, words in people_figures(report))]
     assert HIT not in " ".join(shown)
     assert "Stands out" not in dict(described(report))

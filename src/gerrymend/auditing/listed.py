@@ -3,8 +3,8 @@
 What is told later must not disclose small groups beside what was told before, so that each step is
 told what is published, and adds to it. Who is treated worst comes first; then the group in a
 sentence that stands for them and where in it most lies, and who stands out most from chance (before
-these, where they may be chance); then each attribute's values and where two of them meet; who is in
-these groups comes last, unless that alone says who leads.
+these, where they may be chance or take a formula); then each attribute's values and where two of
+them meet; who is in these groups comes last, unless that alone says who leads.
 """
 
 import time
@@ -114,7 +114,8 @@ class ToTell:
 def listed_groups(ask: ToTell) -> dict[str, Any]:
     """Return the fields of a report that tell of groups, of which none discloses a small one."""
     deadline = time.monotonic() + ask.seconds
-    sharpest, sharpest_kept_back = _tell_sharpest(ask) if _is_chance(ask) else (None, [])
+    first = _is_chance(ask) or not _is_told(ask.lead)
+    sharpest, sharpest_kept_back = _tell_sharpest(ask) if first else (None, [])
     said, said_kept_back = _tell_sentence(ask)
     kept_back = [*ask.sides.kept_back, *said_kept_back]
     told: Told = {}
@@ -123,7 +124,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
         told = _tell_traits(ask, ask.described)
     core, core_kept_back = _tell_core(ask, said, deadline)
     kept_back += core_kept_back
-    if not _is_chance(ask):
+    if not first:
         sharpest, sharpest_kept_back = _tell_sharpest(ask)
     kept_back += sharpest_kept_back
     fields, rules = _tell_tables(ask)
@@ -134,22 +135,22 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
     largest = ask.lead if said is None or by_traits else said.subgroup
-    first = _leading(ask, largest, sharp)
+    lead = _leading(ask, largest, sharp)
     if sharpest and sharp and largest and sharp.describe() != largest.describe():
         within = part_within(ask.seen, largest, sharp, ask.published)
         sharpest = replace(sharpest, within=within)
     # Beside who stands out, all others are further groups; else those that are none of the lead.
-    further = [largest, ask.lead, *ask.top] if first is sharp else list(ask.top)
+    further = [largest, ask.lead, *ask.top] if lead is sharp else list(ask.top)
     for one in dict.fromkeys(further):
-        if first is not None and one is not None and (first is sharp or one is not ask.lead):
-            told[one] = replace(told[one], apart=apart_from(ask.seen, first, one, ask.published))
+        if lead is not None and one is not None and (lead is sharp or one is not ask.lead):
+            told[one] = replace(told[one], apart=apart_from(ask.seen, lead, one, ask.published))
     if ask.people.allowance.ran_out:
         kept_back.append("time")
     rules = [*((one.notion.name, one.rule) for one in told), *rules]
     return {
         **_strata_fields(ask.seen, ask.min_group_size, rules),
         "worst": told[ask.top[0]] if ask.top else None,
-        "lead": first and told[first],
+        "lead": lead and told[lead],
         "top": tuple(told[one] for one in ask.top),
         "disadvantaged": ask.sides.disadvantaged and told[ask.sides.disadvantaged],
         "favoured": ask.sides.favoured and told[ask.sides.favoured],
@@ -163,15 +164,20 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
 
 
 def _leading(ask: ToTell, largest: Subgroup | None, sharp: Subgroup | None) -> Subgroup | None:
-    """Return who leads: who stands out, where the largest unfairness may be chance."""
-    if sharp is None or not _is_chance(ask):
+    """Return who leads: who stands out, where the largest unfairness may be chance or a formula."""
+    if sharp is None or (largest is not None and largest.describe() == sharp.describe()):
         return largest
-    return largest if largest is not None and largest.describe() == sharp.describe() else sharp
+    return sharp if _is_chance(ask) or not _is_told(largest) else largest
+
+
+def _is_told(group: Subgroup | None) -> bool:
+    """Return whether a group can be named."""
+    return group is not None and can_be_said(group)
 
 
 def _tell_sentence(ask: ToTell) -> tuple[SentenceGroup | None, list[str]]:
     """Return the group in a sentence that stands for a lead that is none, and what is kept back."""
-    if ask.lead is None or can_be_said(ask.lead):
+    if ask.lead is None or _is_told(ask.lead):
         return None, []
     said, not_said = sentence_group(
         next(one for one in ask.seen if one.notion == ask.lead.notion),
@@ -186,7 +192,7 @@ def _tell_sentence(ask: ToTell) -> tuple[SentenceGroup | None, list[str]]:
 
 def _is_led_by_traits(ask: ToTell, said: SentenceGroup | None) -> bool:
     """Return whether readers are told by composition who leads: a formula, and no sentence does."""
-    if ask.lead is None or can_be_said(ask.lead):
+    if ask.lead is None or _is_told(ask.lead):
         return False
     return said is None or not sentence_leads(
         said.subgroup.unfairness, ask.lead.unfairness, ask.gamma
@@ -207,7 +213,7 @@ def _tell_core(
 
 
 def _is_chance(ask: ToTell) -> bool:
-    """Return whether what leads may be chance: who stands out then comes before its parts."""
+    """Return whether what leads may be chance."""
     return ask.test is not None and (ask.test.p_value or 0.0) > LEVEL
 
 

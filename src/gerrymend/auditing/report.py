@@ -80,7 +80,8 @@ class AuditReport:
     lead : Subgroup or None
         The group that text and page begin with: `in_a_sentence` where that has most, else
         `disadvantaged`, or `worst` where it is not known who is; but where the p-value of these is
-        above 5 %, the group of `sharpest` if there is one. With a sentence in to_dict().
+        above 5 %, or none but a formula tells who is in, the group of `sharpest` if there is one.
+        With a sentence in to_dict(), and `p_value_of`: the "group" itself, or the "search".
     core : Subgroup or None
         The part of it with 80 % of its unfairness, and 1.5 times its gap, or more.
     top : tuple of Subgroup

@@ -188,6 +188,7 @@ REPORT = {
                 "overall_rate": NUMBER,
                 "base": Maybe(WHOLE),
                 "p_value": Maybe(NUMBER),
+                "p_value_of": Absent(Maybe(TEXT)),
             }
         )
     ),

@@ -6,9 +6,13 @@ from typing import Any
 from gerrymend.checker.case import Case
 from gerrymend.checker.chance import LEVEL
 from gerrymend.checker.exact import exact
+from gerrymend.checker.words import obeyed
 
 # A group in a sentence leads if it has so much of the other's unfairness, in percent.
 _MOST = 80
+# A description of more characters is no sentence; one by values has one of these after a name.
+_LONGEST = 120
+_COMPARISONS = ("= ", "≠ ", "in {", "not in {", "≥ ", "≤ ")
 _SAME = ("subgroup", "notion", "unit", "treated", "unfairness", "size", "rate", "overall_rate")
 
 
@@ -27,22 +31,30 @@ def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
         if (lead is None) != (group is None):
             case.problem("lead is stated, or left out, and there is no such group, or one.")
         return
-    by_sharpest = stated["sharpest"] if _sharpest(stated) is not None else stated
-    expected = {name: group[name] for name in _SAME} | {"p_value": by_sharpest["p_value"]}
+    own = _is_tested_itself(group, first, stated)
+    p_value = (stated["sharpest"] if own else stated)["p_value"]
+    expected = {name: group[name] for name in _SAME} | {"p_value": p_value}
+    expected["p_value_of"] = None if p_value is None else "group" if own else "search"
     weighted = stated["weighted"]
     expected["base"] = None if weighted else round(exact(group["share"]) * stated["n_rows"])
     for name, value in expected.items():
-        if lead[name] != value:
+        if name not in lead:
+            case.leave(f"lead.{name}", "which reports of before don't state")
+        elif lead[name] != value:
             case.problem(f"{name} of lead is stated as {lead[name]!r}, and is {value!r}.")
     case.leave("lead.sentence", "that its words are true")
 
 
 def leading(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return who leads: the group that stands out, where the largest unfairness may be chance."""
+    """Return who leads: who stands out, where the largest unfairness may be chance, or a formula.
+
+    `first` is the group of it, unless one in a sentence stands for that.
+    """
     worst = largest(first, stated)
     sharp = _sharpest(stated)
-    is_same = sharp and worst and sharp["subgroup"] == worst["subgroup"]
-    return worst if sharp is None or is_same else sharp
+    if sharp is None or (worst is not None and sharp["subgroup"] == worst["subgroup"]):
+        return worst
+    return sharp if _is_chance(stated) or worst is None or not says_who(worst) else worst
 
 
 def largest(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -55,7 +67,56 @@ def largest(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> Mappi
     return said if 100 * own >= _MOST * worst and (own > gamma) == (worst > gamma) else first
 
 
+def says_who(subgroup: Mapping[str, Any]) -> bool:
+    """Return whether a description says who is in: no formula, no "not (…)", and not too long.
+
+    Only a linear rule may be one of these. Where it is told by values or by one number, it begins
+    with an attribute and a comparison; a formula begins with a term, and has more of them. A rule
+    that can't be read is noted with its subgroup.
+
+    >>> rule = {"kind": "linear", "terms": [{"attribute": "town"}]}
+    >>> [says_who({"subgroup": words, "rule": rule})
+    ...  for words in ("town = a·b", "[town=a·b] + age ≥ 3", "not (town = a)")]
+    [True, False, False]
+    """
+    words = subgroup["subgroup"]
+    rule = subgroup["rule"]
+    try:
+        names = {str(term["attribute"]) for term in rule.get("terms", ())}
+        names |= {str(name) for name in rule.get("unnamed", ())}
+    except (TypeError, KeyError):
+        return True
+    begins = tuple(f"{name} {sign}" for name in names for sign in _COMPARISONS)
+    said = rule.get("kind") != "linear" or not names or obeyed(words).startswith(begins)
+    return said and len(words) <= _LONGEST
+
+
+def _is_tested_itself(
+    group: Mapping[str, Any], first: Mapping[str, Any] | None, stated: Mapping[str, Any]
+) -> bool:
+    """Return whether the p-value beside who leads is its own, and not that of the search.
+
+    It is where that is who stands out, unless it is the largest as well, which then is no chance
+    and of the class that was searched, so that the p-value of the search is its own as well.
+    """
+    sharp = _sharpest(stated)
+    if sharp is None or sharp["subgroup"] != group["subgroup"]:
+        return False
+    worst = largest(first, stated)
+    said = stated["in_a_sentence"]
+    if worst is None or worst["subgroup"] != sharp["subgroup"] or _is_chance(stated):
+        return True
+    if said is None or first is None or worst is first:
+        return False
+    same_rows = said["overlap"] == 1 and said["subgroup"]["size"] == first["size"]
+    return not same_rows
+
+
+def _is_chance(stated: Mapping[str, Any]) -> bool:
+    """Return whether the largest unfairness may be chance, as far as that was tested."""
+    return stated["p_value"] is not None and exact(stated["p_value"]) > LEVEL
+
+
 def _sharpest(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the group that stands out, where the largest unfairness may be chance."""
-    chance = stated["p_value"] is not None and exact(stated["p_value"]) > LEVEL
-    return (stated["sharpest"] or {}).get("subgroup") if chance else None
+    """Return the group that stands out; None where none is told."""
+    return (stated["sharpest"] or {}).get("subgroup")

@@ -11,7 +11,7 @@ from gerrymend.checker.case import Case
 from gerrymend.checker.classes import NotListedError, subgroups_of
 from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import TOLERANCE, Measured, shown
-from gerrymend.checker.lead import check_lead
+from gerrymend.checker.lead import check_lead, says_who
 from gerrymend.checker.rules import RuleError, members
 from gerrymend.checker.scope import class_in_words
 
@@ -27,9 +27,6 @@ _SIMPLER_HAS = Fraction(9, 10)
 # The part where most lies has so much of the unfairness, and so many times the gap.
 _CORE_HAS = Fraction(4, 5)
 _CORE_TIMES = Fraction(3, 2)
-# A description of more characters is no sentence; one by values has one of these after a name.
-_LONGEST = 120
-_COMPARISONS = ("= ", "≠ ", "in {", "not in {", "≥ ", "≤ ")
 
 
 def check_said(case: Case) -> None:
@@ -38,10 +35,7 @@ def check_said(case: Case) -> None:
     said = stated["in_a_sentence"]
     lead = lead_of(stated)
     check_lead(lead, case)
-    try:
-        is_sentence = lead is None or _says_who(lead)
-    except (TypeError, KeyError):
-        return  # a rule that can't be read, which was noted with the subgroup
+    is_sentence = lead is None or says_who(lead)
     if said is None:
         if not is_sentence:
             case.leave("in_a_sentence", "that no group that can be said may be described")
@@ -109,25 +103,6 @@ def _wrong_core(
         yield "core has less than 80 % of the unfairness of the group."
     if sign * own.gap < (_CORE_TIMES - TOLERANCE) * abs(of_all.gap):
         yield "core has less than 1.5 times the gap of the group."
-
-
-def _says_who(subgroup: Mapping[str, Any]) -> bool:
-    """Return whether a description says who is in: no formula, no "not (…)", and not too long.
-
-    Only a linear rule may be one of these. Where it is told by values or by one number, it begins
-    with an attribute and a comparison; a formula begins with a term, and has more of them.
-
-    >>> rule = {"kind": "linear", "terms": [{"attribute": "town"}]}
-    >>> [_says_who({"subgroup": words, "rule": rule})
-    ...  for words in ("town = a·b", "[town=a·b] + age ≥ 3", "not (town = a)")]
-    [True, False, False]
-    """
-    words = subgroup["subgroup"]
-    rule = subgroup["rule"]
-    names = {str(term["attribute"]) for term in rule.get("terms", ())}
-    begins = tuple(f"{name} {sign}" for name in names for sign in _COMPARISONS)
-    said = rule["kind"] != "linear" or not names or words.startswith(begins)
-    return said and len(words) <= _LONGEST
 
 
 def _wrong_shared(lead: Mapping[str, Any], seen: Measured, case: Case) -> Iterator[str]:

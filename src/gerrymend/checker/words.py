@@ -49,10 +49,9 @@ def members_by_words(text: str, table: Table, *, named: bool = True) -> Members 
     >>> members_by_words("whoever is old", table) is None
     True
     """
-    # Of a described group, signs that a terminal obeys are in letters.
-    obeyed = _CONTROLS.sub(lambda found: chr(int(found[1], 16)), text)
-    if obeyed != text:
-        inside = members_by_words(obeyed, table, named=named)
+    as_in_data = obeyed(text)
+    if as_in_data != text:
+        inside = members_by_words(as_in_data, table, named=named)
         if inside is not None:
             return inside
     after_name = re.fullmatch(r".+? \((.+)\)", text, re.DOTALL) if named else None
@@ -66,6 +65,15 @@ def members_by_words(text: str, table: Table, *, named: bool = True) -> Members 
             if not rest:
                 return inside
     return None
+
+
+def obeyed(text: str) -> str:
+    """Return the words of a described group with the signs that a terminal obeys, not in letters.
+
+    >>> obeyed("\\x1btown = Au") == "\x1btown = Au"
+    True
+    """
+    return _CONTROLS.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def _expression(text: str, table: Table) -> tuple[Members, str]:

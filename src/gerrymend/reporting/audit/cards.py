@@ -16,7 +16,6 @@ from gerrymend.reporting.audit.said import (
     core_words,
     exactness_words,
     is_said,
-    stands_for,
 )
 from gerrymend.reporting.audit.standing_out import likelihood_words
 from gerrymend.reporting.audit.subgroup_facts import subgroup_facts
@@ -27,6 +26,7 @@ from gerrymend.reporting.audit.who_leads import (
     is_the_same,
     largest,
     leads,
+    stands_for,
 )
 from gerrymend.reporting.wording import capitalised
 

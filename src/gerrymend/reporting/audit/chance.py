@@ -12,7 +12,15 @@ from gerrymend.reporting.audit.permutations import families, is_least
 from gerrymend.reporting.audit.said import whose_words
 from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
-from gerrymend.reporting.audit.who_leads import SMALL, headline, largest
+from gerrymend.reporting.audit.who_leads import (
+    SMALL,
+    headline,
+    is_chance,
+    is_for_experts,
+    largest,
+    stands_alone,
+    stands_for,
+)
 from gerrymend.reporting.wording import (
     at_least,
     bound,
@@ -51,19 +59,22 @@ def chance_sentence(report: Report) -> str:
     apart = held_out is not None and not held_out["same_rows"]
     told = f"({p_words(report)}{', of the rows that were searched' if apart else ''})"
     draws = count(report["n_permutations"])
+    another = is_of_another(report)
     if value <= _TINY:
+        values = "value" if of_numbers(report) else "decision"
+        whom = f" as {stands_for(report)}" if another else ", of all that were searched"
         return (
-            f"Could chance explain it? Hardly: of {draws} shuffles of who got which "
-            f"{'value' if of_numbers(report) else 'decision'} {_as_unfair(report)} as unfair "
-            f"{told}. This counts the whole search."
+            f"Could chance explain {'that' if another else 'it'}? Hardly: of {draws} shuffles of "
+            f"who got which {values} {_had(report)} a group as unfair{whom} {told}."
         )
     if value <= SMALL:
+        whom = f" as {stands_for(report)} has" if another else ", of all groups searched,"
         often = f"in at most 1 of {int(1 / value + 1e-9)} samples where nothing differs"
         # So many that p is _TINY, the least that they can give, over all that is tested at once.
         enough = max(199, round(families(report) / _TINY) - 1)
         more = f"; {draws} permutations can't tell more, and {count(enough)} would"
         more = more if is_least(value, report) else ""
-        return f"Chance alone makes as much {often} {told}{more}."
+        return f"Chance alone makes as much{whom} {often} {told}{more}."
     if is_least(value, report):
         return f"It could be chance: {draws} permutations are too few to tell {told}."
     largest = "The largest unfairness" if stands_out(report) else "So large an unfairness"
@@ -73,18 +84,28 @@ def chance_sentence(report: Report) -> str:
     )
 
 
+def is_of_another(report: Report) -> bool:
+    """Return whether the p-value of the largest unfairness is of another group than who leads."""
+    return stands_alone(report) or is_for_experts(report)
+
+
 def p_words(report: Report) -> str:
-    """Return the p-value with what it is of, where that is not the largest unfairness found."""
+    """Return the p-value of the largest unfairness, and that a quick search has it if that matters.
+
+    It does where such a search finds no more than chance, and the audit found more.
+    """
     return f"{p_equals(report['p_value'])}{quick_search_words(report)}"
 
 
 def quick_search_words(report: Report) -> str:
-    """Return that a test is by a quick search and of what that finds; "" where that is the same.
+    """Return that a test is by a quick search, and what that finds; "" where that changes nothing.
 
-    Beside the largest unfairness and what chance finds, a p-value would else seem to be wrong.
+    Beside the largest unfairness and what chance finds, a large p-value would seem to be wrong.
     """
     found = _quickly_found(report)
-    return "" if found is None else f", by a quick search, which finds {found} in the rows"
+    if found is None or not is_chance(report):
+        return ""
+    return f", by a quick search, which finds {found} in the rows"
 
 
 def _of_small_groups(report: Report) -> str:
@@ -101,11 +122,11 @@ def _of_small_groups(report: Report) -> str:
     return f" Nor does one of {looked_at} stand out ({p_equals(tested['p_value'])})."
 
 
-def _as_unfair(report: Report) -> str:
+def _had(report: Report) -> str:
     """Return in how many draws as much was found: p = families·(1 + these) / (1 + draws)."""
     draws = 1 + report["n_permutations"]
     number = round(report["p_value"] * draws / families(report)) - 1
-    return "none was" if number < 1 else "1 was" if number == 1 else f"{count(number)} were"
+    return "none had" if number < 1 else f"{count(number)} had"
 
 
 def _obstacle(report: Report) -> str | None:

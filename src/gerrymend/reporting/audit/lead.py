@@ -3,15 +3,25 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.chance import p_words
+from gerrymend.reporting.audit.chance import is_of_another, p_words
 from gerrymend.reporting.audit.direction import in_unit
+from gerrymend.reporting.audit.findings import lead_sentence
 from gerrymend.reporting.audit.standing_out import (
+    counted_sentence,
     sharpest_sentence,
     standing_out_sentences,
     stands_out,
 )
-from gerrymend.reporting.audit.verdict import lead_sentence, verdict_sentences
-from gerrymend.reporting.audit.who_leads import headline, is_chance, sharpest, sharpest_leads
+from gerrymend.reporting.audit.verdict import verdict_sentences
+from gerrymend.reporting.audit.who_leads import (
+    headline,
+    is_chance,
+    is_for_experts,
+    is_tested_itself,
+    sharpest,
+    sharpest_leads,
+    stands_for,
+)
 from gerrymend.reporting.wording import unfairness
 
 # What is told of the subgroup, by the names that it has elsewhere in the report.
@@ -25,18 +35,20 @@ def lead_data(report: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the subgroup that text and page begin with; None where none is described.
 
     `base` is the number of its rows that the rate is over; None where rows weigh differently. The
-    p-value is that by which it leads: of the largest unfairness or, where that may be chance, of
-    the group that stands out from it.
+    p-value is that by which it leads, `p_value_of` the "search", that is, of the largest unfairness
+    of all groups that were searched, or of the "group" itself, among those that can be named.
     """
     lead = headline(report)
     if lead is None:
         return None
-    by_sharpest = is_chance(report) and sharpest(report) is not None
+    value = (report["sharpest"] if is_tested_itself(report) else report)["p_value"]
+    of = "group" if is_tested_itself(report) else "search"
     return {
         "sentence": lead_sentence(report),
         **{name: lead[name] for name in _SAME},
         "base": None if report["weighted"] else round(lead["share"] * report["n_rows"]),
-        "p_value": (report["sharpest"] if by_sharpest else report)["p_value"],
+        "p_value": value,
+        "p_value_of": None if value is None else of,
     }
 
 
@@ -50,11 +62,14 @@ def brief_sentences(report: Mapping[str, Any]) -> list[str]:
     allowed = f"and {in_unit(f'{gamma:g}', report)} is allowed"
     if sharpest_leads(report):
         found = in_unit(unfairness(report["unfairness"], gamma), report)
-        largest = f"The largest unfairness is {found}, {allowed} ({p_words(report)})."
+        whose = f", of {stands_for(report)}," if is_for_experts(report) else ""
+        largest = f"The largest unfairness{whose} is {found}, {allowed} ({p_words(report)})."
         return [first, lead["sentence"]] if first != lead["sentence"] else [first, largest]
     shown = abs(lead["unfairness"]) > gamma  # then who leads is what was shown
     own = in_unit(unfairness(lead["unfairness"], gamma), report)
     chance = "chance was not tested" if lead["p_value"] is None else p_words(report)
+    if lead["p_value"] is not None and is_of_another(report):
+        chance = f"{stands_for(report)} has {p_words(report)}"
     return [
         *([] if shown else [first]),
         lead["sentence"],
@@ -72,9 +87,4 @@ def passing_sentences(report: Mapping[str, Any]) -> list[str]:
     one = sharpest(report)
     if one is None:
         return standing_out_sentences(report)
-    gamma = report["gamma"]
-    own, allowed = (
-        in_unit(words, report) for words in (unfairness(one["unfairness"], gamma), f"{gamma:g}")
-    )
-    counted = "Unfairness counts how many people are hit, and this group's is"
-    return [sharpest_sentence(one, report), f"{counted} {own}; {allowed} is allowed."]
+    return [sharpest_sentence(one, report), counted_sentence(one, report)]

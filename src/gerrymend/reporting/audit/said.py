@@ -5,18 +5,11 @@ from typing import Any
 
 from gerrymend.reporting.audit.direction import in_unit
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
-from gerrymend.reporting.audit.who_leads import leads, says_most, stands_alone
+from gerrymend.reporting.audit.who_leads import leads, says_most, stands_alone, stands_for
 from gerrymend.reporting.wording import bound, capitalised, count, event_noun, percent, unfairness
 
 Report = Mapping[str, Any]
 
-# The one that a group in a sentence stands for, and of which class it is.
-_WORST = {
-    "worse": "the worst of all",
-    "better": "the most favoured of all",
-    None: "the one that differs most of all",
-}
-_CLASSES = {"LinearThresholds": "linear thresholds", "Trees": "decision trees"}
 # What can be said in a sentence.
 _FEW = "at most three conditions"
 
@@ -30,10 +23,13 @@ def said_sentences(report: Report) -> list[str]:
     nearly = "" if said["simpler_than"] is None else "nearly "
     most = f"{nearly}the most{'' if said['exact'] else ' that was found'}"
     cut = ", numbers cut in few places," if _is_cut(said) else ","
+    gamma = report["gamma"]
+    exceeds = abs(leads(report)[0]["unfairness"]) > gamma
+    within = ", within what is allowed" if abs(one["unfairness"]) <= gamma and exceeds else ""
     sentence = (
         f"Of the groups with {_FEW}{cut} {one['subgroup']} has {most}, "
         f"{count(one['size'])} rows: {rate_sentence(one)}; its unfairness is "
-        f"{in_unit(unfairness(one['unfairness']), report)}, {beside_words(report)}."
+        f"{in_unit(unfairness(one['unfairness'], gamma), report)}{within}."
     )
     return [sentence, *core_sentences(one, report)]
 
@@ -73,12 +69,6 @@ def among_words(report: Report) -> str:
     found = "" if said["exact"] else " found"
     cut = " (numbers cut in few places)" if _is_cut(said) else ""
     return f", of those{found}{may} with {_FEW}{cut},"
-
-
-def stands_for(report: Report) -> str:
-    """Return the one that a group in a sentence stands for."""
-    worst = _WORST[leads(report)[0]["treated"]]
-    return f"{worst} {_CLASSES.get(report['class']['name'], 'that was searched')}"
 
 
 def whose_words(report: Report) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.direction import average, of_numbers
+from gerrymend.reporting.audit.direction import average, in_unit, of_numbers
 from gerrymend.reporting.audit.permutations import is_least
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_sentence
@@ -12,11 +12,13 @@ from gerrymend.reporting.audit.who_leads import (
     is_chance,
     is_named,
     is_part,
+    is_tested_itself,
+    is_within,
     largest,
     sharpest,
     sharpest_leads,
 )
-from gerrymend.reporting.wording import count, event_noun, p_equals, percent
+from gerrymend.reporting.wording import count, event_noun, p_equals, percent, unfairness
 
 Report = Mapping[str, Any]
 
@@ -77,7 +79,7 @@ def likelihood_words(report: Report) -> str:
 def standing_out_sentences(report: Report, rows: str = "rows") -> list[str]:
     """Say who stands out from chance, by how much and how surely; nothing where nobody does.
 
-    Nor where it is who leads, or a part of it, and that is no chance by its unfairness already.
+    Nor where it is who leads, or a part of it, and that is tested already by its unfairness.
     """
     if not stands_out(report):
         return []
@@ -88,18 +90,34 @@ def standing_out_sentences(report: Report, rows: str = "rows") -> list[str]:
             f"One group's {noun} is {likelihood_words(report)}. Who that is would tell of a group "
             "of few rows, and is not said."
         ]
-    if is_part(report) or (leads_too(report) and not is_chance(report)):
+    if is_part(report) or (leads_too(report) and not is_tested_itself(report)):
         return []
+    if leads_too(report) and not is_chance(report):
+        return [f"This group's {noun} is itself {likelihood_words(report)}."]
     if leads_too(report):
         off = f"But this group's {noun} is off by more than chance makes of so few rows"
         return [f"{off}: {likelihood_words(report)}."]
-    return [sharpest_sentence(one, report, rows), *filter(None, [cases_sentence(one, report)])]
+    counted = counted_sentence(one, report) if sharpest_leads(report) else None
+    told = [cases_sentence(one, report), counted]
+    return [sharpest_sentence(one, report, rows), *filter(None, told)]
+
+
+def counted_sentence(one: Mapping[str, Any], report: Report) -> str:
+    """Say the unfairness of who stands out, which counts how many are hit, and what is allowed."""
+    own, allowed = (
+        in_unit(words, report)
+        for words in (unfairness(one["unfairness"], report["gamma"]), f"{report['gamma']:g}")
+    )
+    counted = "Unfairness counts how many people are hit, and this group's is"
+    return f"{counted} {own}; {allowed} is allowed."
 
 
 def sharpest_sentence(one: Mapping[str, Any], report: Report, rows: str = "rows") -> str:
     """Say who stands out, by how much and how surely."""
-    leads = sharpest_leads(report)
-    who = "The group that stands out is" if leads else "One group stands out:"
+    who = "The group that stands out is"
+    if largest(report) is not None and not sharpest_leads(report):
+        other = "a part of it" if is_within(report) else "another group"
+        who = f"By its {average(report)} alone {other} stands out:"
     return (
         f"{who} {one['subgroup']}, {count(one['size'])} of {count(report['n_rows'])} {rows}: "
         f"{rate_sentence(one)}, which is {likelihood_words(report)}."

@@ -6,6 +6,7 @@ Plain text, with names and values from the data as they are: whoever renders it 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gerrymend._runtime.errors import inert
 from gerrymend.notions import in_words, rate_and_class
 from gerrymend.reporting.audit.class_words import of_notion
 from gerrymend.reporting.wording import (
@@ -39,6 +40,8 @@ _LIKE = 0.03
 # Characters of any other description that are shown.
 _LONGEST = 2000
 _REST = "are in the report's JSON"
+# What follows the name of an attribute, where a group is told by its values.
+_COMPARISONS = ("= ", "≠ ", "in {", "not in {", "≥ ", "≤ ")
 # What reports call a reference that is a number.
 _CONSTANT = "the reference"
 
@@ -320,6 +323,27 @@ def is_long(subgroup: Mapping[str, Any]) -> bool:
     return len(subgroup["subgroup"]) > _LONG
 
 
+def is_sentence(subgroup: Mapping[str, Any]) -> bool:
+    """Return whether a description says who is in: no formula, no "not (…)", and not too long.
+
+    >>> rule = {"kind": "linear", "terms": [{"attribute": "town"}, {"attribute": "age"}]}
+    >>> [is_sentence({"subgroup": words, "rule": rule})
+    ...  for words in ("town = a·b", "[town=a] + age ≥ 3", "not (town = a)")]
+    [True, False, False]
+    """
+    is_linear = subgroup["rule"]["kind"] == "linear"
+    is_negated = is_linear and subgroup["subgroup"].startswith("not (")
+    return not (is_formula(subgroup) or is_negated or is_long(subgroup))
+
+
 def is_formula(subgroup: Mapping[str, Any]) -> bool:
-    """Return whether a subgroup is a weighted sum of attributes, which not everyone reads."""
-    return "·" in subgroup["subgroup"] and subgroup["rule"]["kind"] == "linear"
+    """Return whether a subgroup is a weighted sum of attributes, which not everyone reads.
+
+    A linear rule that is none begins with an attribute and what its values are, or with "not (".
+    """
+    rule = subgroup["rule"]
+    if rule["kind"] != "linear":
+        return False
+    names = {term["attribute"] for term in rule["terms"]} | {*rule.get("unnamed", ())}
+    told = tuple(f"{inert(str(name))} {sign}" for name in names for sign in _COMPARISONS)
+    return bool(names) and not subgroup["subgroup"].startswith((*told, "not ("))

@@ -20,12 +20,17 @@ from gerrymend.reporting.audit.said import (
     core_words,
     exactness_words,
     is_said,
-    stands_for,
 )
 from gerrymend.reporting.audit.standing_out import likelihood_words
 from gerrymend.reporting.audit.subgroup_words import rule_words, summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
-from gerrymend.reporting.audit.who_leads import STANDS_OUT, described, is_rest, is_the_same
+from gerrymend.reporting.audit.who_leads import (
+    STANDS_OUT,
+    described,
+    is_rest,
+    is_the_same,
+    stands_for,
+)
 from gerrymend.reporting.text import (
     PLAIN_WIDTH,
     WIDEST,

@@ -11,7 +11,7 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
 from gerrymend.reporting.audit.cards import part_of_axis, subgroup_cards
-from gerrymend.reporting.audit.chance import quick_search_words
+from gerrymend.reporting.audit.chance import is_of_another, quick_search_words
 from gerrymend.reporting.audit.changes import changes_view
 from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.direction import (
@@ -27,7 +27,6 @@ from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import flag_legend, flag_of
-from gerrymend.reporting.audit.said import stands_for
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.audit.who_leads import (
     as_object,
@@ -39,6 +38,7 @@ from gerrymend.reporting.audit.who_leads import (
     sharpest,
     sharpest_leads,
     stands_alone,
+    stands_for,
     tells_rest,
 )
 from gerrymend.reporting.wording import (
@@ -56,8 +56,6 @@ MOST_GROUPS = 40
 
 # Student's intervals of skewed numbers are too narrow for groups of fewer rows.
 _ENOUGH = 300
-
-_LOOKED_AT = "it counts all the groups looked at"
 
 Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
@@ -174,16 +172,30 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         who = "everyone else" if is_rest(one, report) else as_object(one, report)
         against = f"{who}, against {subgroup_words.against_words(one)}"
         figures.append((rate, subgroup_words.compared_rates(one).rate, against))
-    tested = report["p_value"] is not None
-    value = p_value(report["p_value"]) if tested else "not tested"
-    quick = quick_search_words(report) if tested else ""
-    figures.append(
-        ("p-value", value, f"could chance explain it? It counts the whole search{quick}")
+    return [*figures, *_p_values(report)]
+
+
+def _p_values(report: Report) -> list[tuple[str, str, str]]:
+    """Return the p-values as key figures, each with the group and the search that it is of."""
+    if report["p_value"] is None:
+        return [("p-value", "not tested", "could chance explain it?")]
+    one = sharpest(report)
+    value = p_value(report["p_value"])
+    counts = f"it counts the whole search{quick_search_words(report)}"
+    of_search = ("p-value", value, f"could chance explain it? {capitalised(counts)}")
+    if is_of_another(report):
+        whose = f"of the largest unfairness, that of {stands_for(report)}"
+        of_search = ("p-value of the search", value, f"{whose}; {counts}")
+    if one is None or is_part(report):
+        return [of_search]
+    tested = report["sharpest"]
+    looked_at = f"it counts all of the {count(tested['n_groups'])} groups looked at"
+    of_group = (
+        "p-value of one group",
+        p_value(tested["p_value"]),
+        f"{one['subgroup']}; {looked_at}",
     )
-    if (one := sharpest(report)) is not None and not is_part(report):
-        value = p_value(report["sharpest"]["p_value"])
-        figures.append(("p-value of one group", value, f"{one['subgroup']}; {_LOOKED_AT}"))
-    return figures
+    return [of_group, of_search] if sharpest_leads(report) else [of_search, of_group]
 
 
 def _in_figures(report: Report) -> list[Mapping[str, Any]]:

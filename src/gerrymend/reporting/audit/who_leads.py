@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gerrymend.reporting.audit.subgroup_words import is_sentence
+
 Report = Mapping[str, Any]
 Subgroup = Mapping[str, Any]
 
@@ -16,10 +18,21 @@ _SENTENCE = {
     "better": "The most favoured subgroup",
     None: "The subgroup that differs most",
 }
+# The one that a group in a sentence stands for, and of which class it is.
+_WORST = {
+    "worse": "the worst of all",
+    "better": "the most favoured of all",
+    None: "the one that differs most of all",
+}
+_CLASSES = {"LinearThresholds": "linear thresholds", "Trees": "decision trees"}
+# What the one is called that takes a formula, beside another one that leads.
+EXPERTS = "For experts"
 # What the group is called that stands out most from chance for its size.
 STANDS_OUT = "Stands out"
 # A group in a sentence leads if it has this part of the worst's unfairness, or more.
 MOST = 0.8
+# A part of it is another finding if its rate is so many times as far off.
+_TIMES = 2.0
 # Up to this a p-value speaks against chance.
 SMALL = 0.05
 
@@ -50,25 +63,57 @@ def sharpest(report: Report) -> Subgroup | None:
 def headline(report: Report) -> Subgroup | None:
     """Return the subgroup that a report is about, and leads with.
 
-    It is the one of the largest unfairness; where that may be chance, the one that stands out from
-    chance, if there is one.
+    It is the one of the largest unfairness; where that may be chance, or takes a formula, the one
+    that stands out from chance, if there is one: that can be named, and is tested for itself.
     """
     first = largest(report)
     one = sharpest(report)
-    if one is None or not is_chance(report) or is_named(one, first):
+    if one is None or is_named(one, first):
         return first
-    return one
+    return one if is_chance(report) or not is_told(first) else first
+
+
+def is_told(first: Subgroup | None) -> bool:
+    """Return whether who has the largest unfairness can be named, and takes no formula."""
+    return first is not None and is_sentence(first)
 
 
 def sharpest_leads(report: Report) -> bool:
-    """Return whether a report leads with who stands out, before another one that may be chance."""
+    """Return whether a report leads with who stands out, before the largest unfairness."""
     return headline(report) != largest(report)
 
 
-def is_part(report: Report) -> bool:
-    """Return whether who stands out is a part of who leads: no second finding, then."""
+def is_for_experts(report: Report) -> bool:
+    """Return whether the largest unfairness is of a formula that another group leads before."""
+    first = largest(report)
+    return first is not None and sharpest_leads(report) and not is_told(first)
+
+
+def is_tested_itself(report: Report) -> bool:
+    """Return whether the p-value beside who leads is its own, and not that of the search.
+
+    That of the search is of the largest unfairness, whoever has it.
+    """
+    one = sharpest(report)
+    first = headline(report)
+    if one is None or first is None or not is_named(one, first):
+        return False
+    return sharpest_leads(report) or is_chance(report) or stands_alone(report)
+
+
+def is_within(report: Report) -> bool:
+    """Return whether who stands out is, as far as it is told, a part of the largest one."""
     within = (report.get("sharpest") or {}).get("within")
-    return within is not None and within >= MOST and not is_chance(report)
+    return within is not None and within >= MOST
+
+
+def is_part(report: Report) -> bool:
+    """Return whether who stands out is a part of who leads, and much like it: no second finding."""
+    one = sharpest(report)
+    first = largest(report)
+    if one is None or first is None or sharpest_leads(report) or not is_within(report):
+        return False
+    return bool(abs(one["gap"]) < _TIMES * abs(first["gap"]))
 
 
 def is_named(one: Subgroup, other: Subgroup | None) -> bool:
@@ -123,9 +168,13 @@ def stands_alone(report: Report) -> bool:
 
 def of_all(report: Report) -> str:
     """Return what the one is called that a group in a sentence stands for, and leads before."""
-    if is_the_same(report):
-        return "As a formula"
-    return "For experts"
+    return "As a formula" if is_the_same(report) else EXPERTS
+
+
+def stands_for(report: Report) -> str:
+    """Return the one of the class that a group in a sentence, or who stands out, leads before."""
+    worst = _WORST[leads(report)[0]["treated"]]
+    return f"{worst} {_CLASSES.get(report['class']['name'], 'that was searched')}"
 
 
 def is_rest(subgroup: Subgroup, report: Report) -> bool:
@@ -147,6 +196,9 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
     elif said is not None:  # beside the one that it stands for, before the other side
         shown[1:1] = [("In plain words", said["subgroup"])]
     sharp = sharpest(report)
+    if is_for_experts(report):
+        beside = 2 if said is not None else 1  # the formula, and what is said in plain words
+        shown[:beside] = [*shown[1:beside], (EXPERTS, shown[0][1])]
     if sharp is not None and sharpest_leads(report):
         shown = [(STANDS_OUT, sharp), *(one for one in shown if not is_named(sharp, one[1]))]
     elif sharp is not None and not (
@@ -182,7 +234,7 @@ def _further(subgroup: Subgroup, report: Report) -> str:
 
 def tells_rest(report: Report) -> bool:
     """Return whether everyone else is told of: not where these are not the rest of who leads."""
-    return is_the_same(report) or not says_most(report)
+    return not (stands_alone(report) or sharpest_leads(report))
 
 
 def standing(treated: str | None) -> str:
@@ -203,4 +255,6 @@ def as_object(subgroup: Subgroup, report: Report) -> str:
     """Return a subgroup that leads as it is called within a sentence."""
     if sharpest_leads(report) and subgroup == sharpest(report):
         return "the group that stands out"
+    if is_for_experts(report) and subgroup == largest(report):
+        return stands_for(report)
     return subject(subgroup).replace("The", "the", 1)

@@ -1,0 +1,197 @@
+"""Word what an audit found: who leads, by how much, who is beside them, and what other rows say."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gerrymend.reporting.audit.chance import held_out_rows
+from gerrymend.reporting.audit.direction import average, counts_sentence, has_group, in_unit
+from gerrymend.reporting.audit.said import among_words, core_sentences, said_sentences, whose_words
+from gerrymend.reporting.audit.standing_out import shared_sentence, sharpest_sentence
+from gerrymend.reporting.audit.subgroup_facts import cases_sentence
+from gerrymend.reporting.audit.subgroup_words import (
+    is_formula,
+    is_long,
+    rate_sentence,
+    who_is_in,
+)
+from gerrymend.reporting.audit.who_leads import (
+    is_for_experts,
+    is_rest,
+    is_the_same,
+    largest,
+    leads,
+    says_most,
+    sharpest,
+    sharpest_leads,
+    stands_alone,
+    stands_for,
+    subject,
+)
+from gerrymend.reporting.wording import bound, count, percent, signed_unfairness, unfairness
+
+Report = Mapping[str, Any]
+
+
+def amount(value: float, report: Report) -> str:
+    """Return an unfairness on its side of gamma, with the unit that it has of numbers."""
+    return in_unit(unfairness(value, report["gamma"]), report)
+
+
+def allowed_words(report: Report) -> str:
+    """Say what gamma is, within a sentence."""
+    return f"{in_unit(format(report['gamma'], 'g'), report)} is allowed"
+
+
+def withheld_as(report: Report) -> str:
+    """Say why a group is not described: its size, values of few rows, or the reference's group."""
+    rare = " or told by values too rare" if report["rare_values"] else ""
+    like = " or too like the group of the reference" if has_group(report) else ""
+    return f"too small{rare}{like} to be described"
+
+
+def _lead_sentences(report: Report, rows: str) -> list[str]:
+    """Say who is treated worst and best, or who differs most; a long rule is left for below.
+
+    Everyone else is not said again: their rate is beside that of a group that is large.
+    """
+    which = " of those that may be described" if report["withheld"] else ""
+    sentences: list[str] = []
+    for one in leads(report):
+        lead = one
+        who = f"{subject(one)}{which} is {_named(one)}"
+        if is_rest(one, report):
+            continue
+        if not sentences and says_most(report):
+            lead = report["in_a_sentence"]["subgroup"]
+            among = which if is_the_same(report) else among_words(report)
+            who = f"{subject(one)}{among} is {lead['subgroup']}"
+        sentences.append(
+            f"{who}, {count(lead['size'])} of {count(report['n_rows'])} {rows}: "
+            f"{rate_sentence(lead)}."
+        )
+    return sentences
+
+
+def lead_sentence(report: Report) -> str:
+    """Say who leads; there is such a subgroup."""
+    one = sharpest(report)
+    if one is not None and sharpest_leads(report):
+        return sharpest_sentence(one, report)
+    return _lead_sentences(report, "rows")[0]
+
+
+def _named(one: Mapping[str, Any]) -> str:
+    """Return who is in a subgroup, by composition if it is a formula, or where that is told."""
+    if is_formula(one) and who_is_in(one):
+        return f"a group with {who_is_in(one)}"
+    if is_formula(one):
+        return "one that takes a formula, below"
+    return "one that takes many words, below" if is_long(one) else str(one["subgroup"])
+
+
+def leading_sentences(report: Report, rows: str) -> list[str]:
+    """Say who has the largest unfairness, in how many cases that shows, and by what it leads.
+
+    One that takes a formula, before which who stands out leads, is for experts.
+    """
+    first = largest(report)
+    if first is None:
+        return []
+    shared = shared_sentence(first, report)
+    if is_for_experts(report):
+        return [*filter(None, [_for_experts(report), shared])]
+    worst = report["worst"]
+    exceeds = worst is not None and abs(worst["unfairness"]) > report["gamma"]
+    cases = cases_sentence(first, report) if exceeds else None
+    # Of two groups it was said already, of the one that leads, that unfairness counts its size.
+    counts = None if sharpest_leads(report) else counts_sentence(first["treated"], average(report))
+    return [_lead_sentences(report, rows)[0], *filter(None, [cases, shared, counts])]
+
+
+def inner_sentences(report: Report) -> list[str]:
+    """Say where in the group of the largest unfairness most of it lies, if that is known."""
+    first = largest(report)
+    return [] if first is None else core_sentences(first, report)
+
+
+def other_sentences(report: Report, rows: str) -> list[str]:
+    """Say who else can be said in a sentence, who is most favoured, and what is for experts."""
+    if largest(report) is None:
+        return []
+    favoured = _lead_sentences(report, rows)[1:]
+    if sharpest_leads(report):
+        return favoured
+    experts = [_for_experts(report)] if stands_alone(report) else []
+    return [*said_sentences(report), *favoured, *experts]
+
+
+def _for_experts(report: Report) -> str:
+    """Say who is the worst of all that was searched, where a group that can be named leads."""
+    first = leads(report)[0]
+    told = (
+        f"For experts: {stands_for(report)} is {_named(first)}, {count(first['size'])} "
+        f"rows: {rate_sentence(first)}; its unfairness is {amount(first['unfairness'], report)}"
+    )
+    if not stands_alone(report):
+        return f"{told}, and {allowed_words(report)}; {_not_ruled_out(report)}."
+    part = percent(report["in_a_sentence"]["subgroup"]["unfairness"] / first["unfairness"])
+    return f"{told}, and {_not_ruled_out(report)}. The group above has {part} as much."
+
+
+def _not_ruled_out(report: Report) -> str:
+    """Say whether a subgroup that has more is ruled out, or is not described."""
+    if report["withheld"]:
+        return f"a group that is {withheld_as(report)} has {amount(report['unfairness'], report)}"
+    if report["exact"]:
+        return "no subgroup that was searched has more"
+    limit = in_unit(bound(report["upper_bound"], report["gamma"]), report)
+    return f"more, up to {limit}, is not ruled out"
+
+
+def exceeding_sentences(report: Report) -> list[str]:
+    """Say by how much the worst subgroup exceeds what is allowed, and whether it is the worst.
+
+    Of two that lead, the one of the larger unfairness may be the favoured one. Of one that is for
+    experts it was said.
+    """
+    if is_for_experts(report):
+        return []
+    first = leads(report)[0]
+    own = report["in_a_sentence"]["subgroup"] if stands_alone(report) else first
+    value = f"This group's unfairness is {amount(own['unfairness'], report)}"
+    if abs(first["unfairness"]) < abs(report["worst"]["unfairness"]):
+        worst = amount(report["worst"]["unfairness"], report)
+        value += f", that of the most favoured one {worst}"
+    ruled_out = "" if stands_alone(report) else f"; {_not_ruled_out(report)}"
+    return [f"{value}, and {allowed_words(report)}{ruled_out}."]
+
+
+def confirmation(report: Report) -> list[str]:
+    """Say whether rows that were not searched confirm the worst subgroup; nothing if they can't."""
+    held_out = report["held_out"]
+    gamma = report["gamma"]
+    if held_out is None or held_out["same_rows"]:
+        return []
+    if held_out["subgroup"] is None or not held_out["unfairness_interval"]:
+        return []
+    low, high = held_out["unfairness_interval"]
+    # In the direction in which the group was found to differ.
+    least, most = (low, high) if report["worst"]["unfairness"] > 0 else (-high, -low)
+    # The interval beside 0 and gamma says one of four things.
+    if least > gamma:
+        verdict = "confirm it"
+    elif least <= 0:
+        verdict = "do not confirm it"
+    elif most <= gamma:
+        verdict = "confirm that this group differs, but by no more than is allowed"
+    else:
+        verdict = "confirm that this group differs, not that it does by more than is allowed"
+    there, *ends = (
+        in_unit(signed_unfairness(value, gamma), report)
+        for value in (held_out["subgroup"]["unfairness"], low, high)
+    )
+    return [
+        f"The {held_out_rows(held_out)} {verdict}: there the unfairness of "
+        f"{whose_words(report)} is {there}, between {' and '.join(ends)} with "
+        f"{percent(held_out['level'])} confidence."
+    ]

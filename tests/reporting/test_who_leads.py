@@ -1,0 +1,191 @@
+"""Who can be named leads, and every p-value is said with the group and the search it is of."""
+
+import html
+
+import numpy as np
+import pytest
+
+from gerrymend import audit, check_report
+from gerrymend.auditing.in_a_sentence import can_be_said
+from gerrymend.checker.lead import says_who
+from gerrymend.inputs.protected import Column
+from gerrymend.reporting.audit.direction import counts_sentence
+from gerrymend.reporting.audit.lead import brief_sentences
+from gerrymend.reporting.audit.people import people_figures
+from gerrymend.reporting.audit.subgroup_words import is_formula, is_sentence
+from gerrymend.reporting.audit.verdict import look, verdict_sentences
+from gerrymend.reporting.audit.view import audit_view
+from gerrymend.reporting.audit.who_leads import described
+from gerrymend.subgroups.linear_rule import LinearRule, Term
+
+HIT = "race = red and sex = F and region = W"
+FORMULA = "the worst of all linear thresholds"
+
+
+def hired(seed):
+    """Some are hired less often for each of three attributes, and a small group hardly ever."""
+    rng = np.random.default_rng(seed)
+    n = 1500
+    race = rng.choice(["blue", "green", "red"], n, p=[0.3, 0.5, 0.2])
+    sex = rng.choice(["F", "M"], n)
+    region = rng.choice(["N", "S", "E", "W"], n)
+    hit = (race == "red") & (sex == "F") & (region == "W")
+    rate = 0.2 + 0.1 * (sex == "F") + 0.1 * (race == "green") + 0.1 * np.isin(region, ["N", "E"])
+    refused = (rng.random(n) < np.where(hit, 0.95, rate)).astype(int)
+    attributes = {"race": race, "sex": sex, "region": region}
+    how = {"notion": "statistical_parity", "favourable": "negative", "n_permutations": 39}
+    return audit(None, refused, sensitive_features=attributes, **how), refused, attributes
+
+
+@pytest.fixture(scope="module")
+def both():
+    """Neither p-value is large, and the largest unfairness takes a formula that no sentence has."""
+    report, *_ = hired(2)
+    assert max(report.p_value, report.sharpest.p_value) <= 0.05
+    assert str(report.sharpest.subgroup) == HIT
+    assert not can_be_said(report.disadvantaged)
+    said = report.in_a_sentence.subgroup
+    assert abs(said.unfairness) < 0.8 * report.unfairness
+    return report
+
+
+def flat(text):
+    return " ".join(html.unescape(text).replace("\\", "").split())
+
+
+def test_a_group_that_can_be_named_leads_before_a_formula(both):
+    report = both.to_dict()
+    assert both.lead is both.sharpest.subgroup
+    assert report["lead"]["subgroup"] == HIT
+    assert report["lead"]["p_value"] == both.sharpest.p_value
+    assert report["lead"]["p_value_of"] == "group"
+    assert look(report).heading == "More unfair than allowed"
+    told = verdict_sentences(report)
+    assert told[0] == report["lead"]["sentence"] == brief_sentences(report)[0]
+    assert told[0].startswith(f"The group that stands out is {HIT}, ")
+    (experts,) = (one for one in told if one.startswith(f"For experts: {FORMULA} is "))
+    assert f"; its unfairness is {both.unfairness:.4f}, and 0.01 is allowed; " in experts
+    names = [standing for standing, _ in described(report)]
+    assert names == ["Stands out", "In plain words", "For experts"]
+    assert people_figures(report)[0][1].startswith(f"people (rows) are in {HIT}, which stands out")
+    assert audit_view(report)["subgroups"][0]["name"] == HIT
+
+
+def test_each_p_value_is_said_with_the_group_and_the_search_it_is_of(both):
+    report = both.to_dict()
+    n_groups = report["sharpest"]["n_groups"]
+    own = f"p = 0.025, after allowing for the {n_groups} groups looked at"
+    of_all = f"as much as {FORMULA} has in at most 1 of 40 samples where nothing differs (p = 0.025"
+    for shown in (str(both), both.to_markdown(), both.to_html()):
+        words = flat(shown)
+        assert words.index(own) < words.index(of_all)
+    gate = " ".join(brief_sentences(report))
+    assert f"The largest unfairness, of {FORMULA}, is " in gate
+    tiles = {name: (value, remark) for name, value, remark in audit_view(report)["figures"]}
+    assert tiles["p-value of one group"] == (
+        "0.025",
+        f"{HIT}; it counts all of the {n_groups} groups looked at",
+    )
+    assert tiles["p-value of the search"] == (
+        "0.025",
+        f"of the largest unfairness, that of {FORMULA}; it counts the whole search",
+    )
+
+
+def test_two_groups_of_one_paragraph_are_not_both_called_worst(both):
+    """How the two differ is said once, and a third one is left to the facts below."""
+    told = " ".join(verdict_sentences(both.to_dict()))
+    assert "The subgroup treated worst" not in told
+    assert counts_sentence("worse") not in told
+    assert told.count("Unfairness counts how many people are hit") == 1
+    assert "at most three conditions" not in told
+    assert "veryone else" not in str(both)
+
+
+def test_the_checker_agrees_on_who_leads_and_on_whose_p_value_it_is():
+    report, refused, attributes = hired(2)
+    data = report.to_dict()
+
+    def problems(lead):
+        rows = {"y_true": None, "y_pred": refused, "sensitive_features": attributes}
+        return check_report({**data, "lead": lead}, **rows).problems
+
+    assert problems(data["lead"]) == []
+    (wrong,) = problems({**data["lead"], "p_value_of": "search"})
+    assert wrong == "p_value_of of lead is stated as 'search', and is 'group'."
+    formula = {name: data["disadvantaged"].get(name, data["lead"][name]) for name in data["lead"]}
+    assert any(one.startswith("subgroup of lead is stated as ") for one in problems(formula))
+
+
+def test_a_sentence_that_leads_for_a_formula_is_not_given_its_p_value():
+    """Red and green women have most of it, and a part of them stands out by its rate."""
+    report, *_ = hired(1)
+    data = report.to_dict()
+    assert report.lead is report.in_a_sentence.subgroup
+    assert data["lead"]["p_value_of"] == "search"
+    assert f"({FORMULA} has p = 0.025)" in " ".join(brief_sentences(data))
+    told = verdict_sentences(data)
+    assert any(one.startswith(f"Chance alone makes as much as {FORMULA} has in ") for one in told)
+    named, experts = (
+        next(i for i, one in enumerate(told) if one.startswith(words))
+        for words in (f"By its rate alone a part of it stands out: {HIT}, ", "For experts: ")
+    )
+    assert named < experts
+
+
+def test_a_sentence_that_leads_and_stands_out_has_its_own_p_value():
+    report, refused, attributes = hired(1)
+    data = report.to_dict()
+    data["sharpest"] |= {"subgroup": data["in_a_sentence"]["subgroup"], "p_value": 0.05}
+    data["sharpest"]["within"] = None
+    told = " ".join(verdict_sentences(data))
+    assert "This group's rate is itself unlikely to be chance (p = 0.050, after allowing" in told
+    again = check_report(
+        {**data, "lead": {**data["lead"], "p_value": 0.05, "p_value_of": "group"}},
+        None,
+        refused,
+        sensitive_features=attributes,
+    )
+    assert not [one for one in again.problems if "of lead" in one]
+
+
+def test_a_formula_leads_where_nobody_stands_out(both):
+    report = both.to_dict()
+    report["sharpest"] |= {"subgroup": None, "deviations": None, "p_value": 0.2}
+    assert verdict_sentences(report)[0].startswith("The subgroup treated worst is a group with ")
+    assert described(report)[0][0] == "Treated worst"
+
+
+def test_what_is_a_formula_is_known_by_words_rule_and_checker_alike():
+    """Of rules over random data: sums of ±1 have no product sign, and a value may have one."""
+    rng = np.random.default_rng(0)
+    n = 60
+    columns = {
+        "a·b": Column("a·b", rng.integers(0, 3, n).astype(float), ("x·y", "z", "w")),
+        "sex": Column("sex", rng.integers(0, 2, n).astype(float), ("F", "M")),
+        "age": Column("age", rng.integers(20, 60, n).astype(float)),
+        "pay\x1b": Column("pay\x1b", rng.normal(size=n)),
+    }
+    levels = {name: one.categories for name, one in columns.items()}
+    terms = [Term("a·b", True, "x·y"), Term("a·b", True, "z"), Term("sex", True, "F")]
+    terms += [Term("age", False), Term("pay\x1b", False)]
+    seen = set()
+    for _ in range(300):
+        chosen = rng.choice(len(terms), rng.integers(1, 4), replace=False)
+        coefficients = rng.choice([-2.0, -1.0, 1.0, 0.5], len(chosen))
+        rule = LinearRule(tuple(terms[i] for i in chosen), tuple(coefficients.tolist()),
+                          float(rng.choice([-1.0, 0.0, 0.5, 1.0])), levels=levels)  # fmt: skip
+        group = Group(rule)
+        seen.add((is_formula(group), rule.says_who))
+        assert is_sentence(group) == rule.says_who == says_who(group)
+        assert not (is_formula(group) and rule.says_who)
+    assert seen == {(True, False), (False, True), (False, False)}
+
+
+class Group(dict):
+    """The plain data of a subgroup by a rule."""
+
+    def __init__(self, rule):
+        from gerrymend._runtime.errors import inert
+
+        super().__init__(subgroup=inert(rule.describe()), rule=rule.to_dict())
