@@ -140,12 +140,14 @@ def test_what_may_be_chance_is_said_to_be_so_before_anyone_is_named(verdict_is):
 
 @pytest.mark.parametrize("verdict_is", ["exceeds gamma", "within gamma", "undecided"])
 def test_that_chance_was_not_tested_is_one_line(verdict_is):
-    report = audits.fixed().to_dict() | {"p_value": None, "n_permutations": 0}
+    report = audits.fixed().to_dict() | {"p_value": None, "n_permutations": 0, "held_out": None}
     report["verdict"] = verdict_is
-    untested = "not tested (n_permutations=199, --permutations 199 would)."
+    untested = "not tested (n_permutations=199, --permutations 199 would): the worst of many "
     assert verdict(report).count(untested) == 1
     reason = "decisions were trained on these rows"
-    assert f"was not tested ({reason})." in verdict(report | {"no_p_value": reason})
+    assert f"was not tested ({reason}): the worst of many " in verdict(
+        report | {"no_p_value": reason}
+    )
 
 
 def test_what_worst_counts_is_said_where_it_is_first_said():

@@ -120,7 +120,7 @@ def check_report(
     - top: that no more subgroups were to be described.
     - disadvantaged, favoured: that none of those which may be described is treated worse than the
     one, or better than the other.
-    - lead.sentence: that its words are true.
+    - lead.sentence, lead.chance: that its words are true.
     - core: that no tighter part of the group has most of its unfairness.
     - partial: that nothing was proven of parts of the class.
     - no_p_value: that no p-value was asked for, or the reason why there is none.

@@ -183,6 +183,7 @@ REPORT = {
         Maybe(
             {
                 "sentence": TEXT,
+                "chance": Absent(TEXT),
                 **{name: _SUBGROUP[name] for name in ("subgroup", "notion", "unit", "treated")},
                 **{name: _SUBGROUP[name] for name in ("unfairness", "size", "rate")},
                 "overall_rate": NUMBER,

@@ -54,7 +54,11 @@ def chance_sentence(report: Report) -> str:
     value = report["p_value"]
     if value is None:
         why = _obstacle(report) or "n_permutations=199, --permutations 199 would"
-        return f"Whether chance alone could make as much was not tested ({why})."
+        untested = f"Whether chance alone could make as much was not tested ({why})"
+        # Of groups that were named beforehand none was chosen for looking bad.
+        if report["class"]["name"] == "ExplicitGroups":
+            return f"{untested}."
+        return f"{untested}: the worst of many groups looks bad even where none differs."
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
     told = f"({p_words(report)}{', of the rows that were searched' if apart else ''})"

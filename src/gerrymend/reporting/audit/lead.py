@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.chance import is_of_another, p_words
+from gerrymend.reporting.audit.chance import chance_sentence, is_of_another, p_words
 from gerrymend.reporting.audit.direction import in_unit
-from gerrymend.reporting.audit.findings import lead_sentence
+from gerrymend.reporting.audit.findings import cautions, lead_sentence
 from gerrymend.reporting.audit.standing_out import (
     counted_sentence,
+    likelihood_words,
     sharpest_sentence,
     standing_out_sentences,
     stands_out,
@@ -22,7 +23,7 @@ from gerrymend.reporting.audit.who_leads import (
     sharpest_leads,
     stands_for,
 )
-from gerrymend.reporting.wording import unfairness
+from gerrymend.reporting.wording import capitalised, unfairness
 
 # What is told of the subgroup, by the names that it has elsewhere in the report.
 _SAME = ("subgroup", "notion", "unit", "treated", "unfairness", "size", "rate", "overall_rate")
@@ -34,7 +35,8 @@ _ASK = "That may be good for it: say which decision people wish for (--favourabl
 def lead_data(report: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the subgroup that text and page begin with; None where none is described.
 
-    `base` is the number of its rows that the rate is over; None where rows weigh differently. The
+    `base` is the number of its rows that the rate is over; None where rows weigh differently.
+    `chance` says whether it may be chance, and that this was not tested where it was not. The
     p-value is that by which it leads, `p_value_of` the "search", that is, of the largest unfairness
     of all groups that were searched, or of the "group" itself, among those that can be named.
     """
@@ -45,6 +47,7 @@ def lead_data(report: Mapping[str, Any]) -> dict[str, Any] | None:
     of = "group" if is_tested_itself(report) else "search"
     return {
         "sentence": lead_sentence(report),
+        "chance": _chance(report),
         **{name: lead[name] for name in _SAME},
         "base": None if report["weighted"] else round(lead["share"] * report["n_rows"]),
         "p_value": value,
@@ -52,12 +55,20 @@ def lead_data(report: Mapping[str, Any]) -> dict[str, Any] | None:
     }
 
 
+def _chance(report: Mapping[str, Any]) -> str:
+    """Say whether chance may have made who leads."""
+    if is_tested_itself(report):
+        return f"{capitalised(likelihood_words(report))}."
+    return chance_sentence(report)
+
+
 def brief_sentences(report: Mapping[str, Any]) -> list[str]:
     """Say what was shown, who leads, its unfairness and its p-value, for a gate to print."""
     lead = lead_data(report)
     if lead is None:
         return verdict_sentences(report)[:1]
-    first = verdict_sentences(report)[0]
+    cautious = cautions(report)
+    first = next(one for one in verdict_sentences(report) if one not in cautious)
     gamma = report["gamma"]
     allowed = f"and {in_unit(f'{gamma:g}', report)} is allowed"
     if sharpest_leads(report):
@@ -67,13 +78,15 @@ def brief_sentences(report: Mapping[str, Any]) -> list[str]:
         return [first, lead["sentence"]] if first != lead["sentence"] else [first, largest]
     shown = abs(lead["unfairness"]) > gamma  # then who leads is what was shown
     own = in_unit(unfairness(lead["unfairness"], gamma), report)
-    chance = "chance was not tested" if lead["p_value"] is None else p_words(report)
-    if lead["p_value"] is not None and is_of_another(report):
-        chance = f"{stands_for(report)} has {p_words(report)}"
+    chance = "" if cautious or lead["p_value"] is not None else " (chance was not tested)"
+    if lead["p_value"] is not None:
+        whose = f"{stands_for(report)} has " if is_of_another(report) else ""
+        chance = f" ({whose}{p_words(report)})"
     return [
+        *cautious,
         *([] if shown else [first]),
         lead["sentence"],
-        f"Its unfairness is {own}, {allowed} ({chance}).",
+        f"Its unfairness is {own}, {allowed}{chance}.",
         *([_ASK] if lead["treated"] is None and report["favourable"] is None else []),
         # Who stands out beside one that is shown, and no chance, is left to the report.
         *([] if shown and not is_chance(report) else standing_out_sentences(report)[:1]),

@@ -8,6 +8,7 @@ from gerrymend.reporting.audit.direction import in_unit
 from gerrymend.reporting.audit.findings import (
     allowed_words,
     amount,
+    cautions,
     confirmation,
     exceeding_sentences,
     inner_sentences,
@@ -48,10 +49,12 @@ def look(report: Report) -> Look:
     """Return how the verdict looks, with a reservation where it is one by the letter only.
 
     That is where the report warns of what was audited, where chance may have made what exceeds
-    gamma, or where one attribute alone does. Who stands out from chance is told in any case: then
-    more is shown than by the letter, or less.
+    gamma, tested or not, or where one attribute alone does. Who stands out from chance is told in
+    any case: then more is shown than by the letter, or less.
     """
     plain = LOOKS[report["verdict"]]
+    if cautions(report):
+        plain = plain._replace(heading=f"{plain.heading} on these rows")
     if report["warnings"]:
         return reserved(plain, "with warnings")
     exceeds = report["verdict"] == "exceeds gamma"
@@ -97,8 +100,10 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     """
     worst = report["worst"]
     exceeds = report["verdict"] == "exceeds gamma"
-    # What may be chance is said to be so before anyone is named.
-    chance = [chance_sentence(report)] if worst is not None or exceeds else []
+    # What may be chance, or was not tested, is said to be so before anyone is named.
+    cautious = cautions(report)
+    untested = exceeds and report["p_value"] is None
+    chance = [chance_sentence(report)] if (worst or exceeds) and not untested else []
     first, last = (chance, []) if is_chance(report) else ([], chance)
     sharp = standing_out_sentences(report, rows)
     beside = []
@@ -118,9 +123,11 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
         return [shown, *first, *lead, *core, *others, *_not_searched(report), *last, *people]
     # It exceeds gamma, and none that may be described does.
     if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
-        return [_too_small(report), *first, *lead, *core, *last, *beside, *others, *people]
+        found = [_too_small(report), *first, *lead, *core, *last, *beside, *others]
+        return [*cautious, *found, *people]
     found = [*first, *lead, *exceeding_sentences(report), *core, *last, *beside, *others]
-    return [*found, *people, *confirmation(report)]
+    known = [one for one in (*people, *confirmation(report)) if one not in cautious]
+    return [*cautious, *found, *known]
 
 
 def _within(report: Report, rows: str) -> str:

@@ -21,6 +21,7 @@ from gerrymend.reporting.audit.direction import (
     reference_words,
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
+from gerrymend.reporting.audit.findings import cautions
 from gerrymend.reporting.audit.heat_map import heat_map_sentence, heat_maps
 from gerrymend.reporting.audit.how import date_words, expert_facts, how_facts
 from gerrymend.reporting.audit.model import model_view, samples_sentences
@@ -98,9 +99,10 @@ def audit_view(
         "average": average(report),
         "reference": reference_words(report),
         "warnings": warning_sentences(report),
+        "cautions": cautions(report),
         "verdict": [
             *([] if model is None else samples_sentences(model)),
-            *verdict_sentences(report, rows),
+            *(one for one in verdict_sentences(report, rows) if one not in cautions(report)),
         ],
         "direction": " ".join(direction_sentences(report)),
         "people": people_figures(report, rows),
