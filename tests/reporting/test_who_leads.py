@@ -99,7 +99,7 @@ def test_two_groups_of_one_paragraph_are_not_both_called_worst(both):
     assert counts_sentence("worse") not in told
     assert told.count("Unfairness counts how many people are hit") == 1
     assert "at most three conditions" not in told
-    assert "veryone else" not in str(both)
+    assert "Everyone else" not in str(both)
 
 
 def test_the_checker_agrees_on_who_leads_and_on_whose_p_value_it_is():

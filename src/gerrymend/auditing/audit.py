@@ -176,18 +176,19 @@ def audit(
     Whether chance alone could make as much was not tested (n_permutations=199,
     --permutations 199 would): the worst of many groups looks bad even where none
     differs. The subgroup that differs most is race = blue and gender = man, 200 of
-    800 rows: false positive rate 100 %, against 50 % overall. Of its 100 negatives
-    (label “0”) about 50 more are decided “1” than there would be at the overall
-    rate. “Most” counts both how far a group's rate is off and how many people are
-    in it. This group's unfairness is 0.0625, and 0.01 is allowed; no subgroup that
-    was searched has more.
+    800 rows: false positive rate 100 %, against 50 % overall and 33.3 % of everyone
+    else. Of its 100 negatives (label “0”) about 50 more are decided “1” than there
+    would be at the overall rate. “Most” counts both how far a group's rate is off
+    and how many people are in it. This group's unfairness is 0.0625, and 0.01 is
+    allowed; no subgroup that was searched has more.
     <BLANKLINE>
     Unfairness      A group's negatives, as a share of all rows, times how far its
                     rate is from the overall rate. Allowed: 0.01 (gamma), 8 cases
                     too many in 800 rows.
     Differs most    race = blue and gender = man
                     200 rows; false positive rate 100 %, against 50 % overall:
-                    +50 points, 2.00 times the overall rate; unfairness 0.0625
+                    +50 points, 2.00 times the overall rate (33.3 % of everyone
+                    else); unfairness 0.0625
                     95 % interval of its rate: 96.4 % to 100 %, which is too narrow,
                     as the group was chosen as the worst of many
     <BLANKLINE>

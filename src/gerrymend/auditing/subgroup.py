@@ -64,6 +64,9 @@ class Subgroup:
     rate, overall_rate : float
         The rate in the group, and the one it is compared with: overall; with control features, the
         one that its members would have at the rates of their strata; or the notion's own reference.
+    rest_rate : float or None
+        The rate of everyone else, which the overall one has the group in. None where groups are
+        compared with another one than that, or there is nobody else.
     composition : tuple of Trait
         Who is in the group, by its most common values beside everyone's; those that differ most
         first. Empty where that was not worked out.
@@ -95,6 +98,7 @@ class Subgroup:
     size: int
     rate: float
     overall_rate: float
+    rest_rate: float | None = None
     composition: tuple[Trait, ...] = ()
     within_strata: bool = False
     reference: str | None = None
@@ -143,6 +147,7 @@ class Subgroup:
             "size": self.size,
             "rate": self.rate,
             "overall_rate": self.overall_rate,
+            "rest_rate": self.rest_rate,
             "within_strata": self.within_strata,
             **({} if self.reference is None else {"reference": self.reference}),
             **({} if self.apart is None else {"apart": self.apart._asdict()}),
@@ -255,6 +260,10 @@ class EventCells:
             overall = float(self.expected[members].sum()) / mass
         # Of a group without rows in the event nothing differs.
         rate = float(outcomes[members].sum()) / mass if mass > 0 else overall
+        rest = None
+        others = float(self.mass[~members].sum())
+        if self.reference is None and self.expected is None and others > 0:
+            rest = float(outcomes[~members].sum()) / others
         share = mass / self.total_weight
         size = int(self.n_rows[selected].sum())
         unfairness = share * (rate - overall)
@@ -266,6 +275,7 @@ class EventCells:
             size,
             rate,
             overall,
+            rest,
             within_strata=self.expected is not None,
             reference=self.compared_with,
         )

@@ -35,20 +35,22 @@ def check_apart(case: Case) -> None:
             case.problem("A subgroup states what it has apart, and is no further one.")
     if any("apart" not in one and first is not None and _lends(first, one) for one in further):
         case.leave("top.apart", "that it would tell of few rows where it is not stated")
-    if sharp is not None:
+    if stated["sharpest"] is not None:
         _check_within(sharp, largest(worst, stated), case)
 
 
-def _check_within(sharp: Mapping[str, Any], other: Mapping[str, Any] | None, case: Case) -> None:
+def _check_within(
+    sharp: Mapping[str, Any] | None, other: Mapping[str, Any] | None, case: Case
+) -> None:
     """Check how much of who stands out is in the group of the largest unfairness."""
     within = case.stated["sharpest"].get("within")
-    seen = case.measured.get(sharp["notion"])
     if within is None:
         case.leave("sharpest.within", "that it would tell of few rows where it is not stated")
         return
-    if other is None or not _lends(other, sharp):
+    if sharp is None or other is None or not _lends(other, sharp):
         case.problem("within of sharpest is stated, and no other group of its notion and side.")
         return
+    seen = case.measured.get(sharp["notion"])
     if seen is None:
         return  # which was noted with the subgroup
     try:

@@ -18,6 +18,7 @@ from gerrymend.checker.figures import (
     ROUNDING,
     Figures,
     Measured,
+    leave_later,
     outcomes_of,
     rate_of,
     wrong_figures,
@@ -182,6 +183,9 @@ def _run(case: Case) -> None:
     _read_notions(case)
     described = _described(case.stated)
     checked = [_check_subgroup(where, one, case) for where, one in described.items()]
+    there = (case.stated["held_out"] or {}).get("subgroup")
+    if fields := leave_later([*described.values(), *filter(None, [there])]):
+        case.leave(fields, "which reports of before don't state")
     _check_top(case)
     check_sides(case)
     check_said(case)

@@ -20,7 +20,9 @@ TOLERANCE = Fraction(1, 10**9)
 # By how much a report lets a number exceed another one before it says so.
 ROUNDING = Fraction(1, 10**12)
 
-_STATED = ("size", "share", "rate", "overall_rate", "unfairness", "gap", "ratio")
+_STATED = ("size", "share", "rate", "overall_rate", "rest_rate", "unfairness", "gap", "ratio")
+# What reports of before don't state of a subgroup.
+_LATER = "rest_rate"
 # Outcomes of a rate that counts decisions or errors.
 _NO = Fraction(0)
 _YES = Fraction(1)
@@ -88,6 +90,7 @@ class Figures(NamedTuple):
     unfairness: Fraction
     gap: Fraction
     ratio: Fraction | None
+    rest_rate: Fraction | None
     rows_inside: int
     rows_outside: int
 
@@ -229,6 +232,10 @@ class Measured:
             overall = sum(compress(self.expected, inside), ZERO) / mass
         rate = outcome / mass if mass else overall
         share = mass / self.table.total_weight
+        others = self.everyone.mass - mass
+        rest = None
+        if others and self.reference is None and not self.strata:
+            rest = (self.everyone.outcome - outcome) / others
         return Figures(
             size=sum(map(sum, compress(self.table.rows, inside))),
             share=share,
@@ -237,6 +244,7 @@ class Measured:
             unfairness=share * (rate - overall),
             gap=rate - overall,
             ratio=rate / overall if overall else None,
+            rest_rate=rest,
             rows_inside=counted,
             rows_outside=self.everyone.rows - counted,
         )
@@ -303,16 +311,31 @@ def wrong_figures(
     """Yield a sentence for each stated figure of a subgroup that is not that of its rows."""
     for name in names:
         value = getattr(figures, name)
+        if name == _LATER and name not in stated:
+            continue
         tolerance = TOLERANCE * scale if name != "size" else ZERO
+        if value is None or stated[name] is None:
+            if value is not stated[name]:
+                yield f"its {name} is stated as {stated[name]!r}, and is {shown(value)}."
+            continue
         if name == "ratio":
-            if value is None or stated["ratio"] is None:
-                if value is not stated["ratio"]:
-                    yield f"its ratio is stated as {stated['ratio']!r}, and is {shown(value)}."
-                continue
             # A quotient of two figures that are each as near as that.
             tolerance = tolerance * (1 + abs(value)) / abs(figures.overall_rate)
         if abs(exact(stated[name]) - value) > tolerance:
             yield f"its {name} is stated as {stated[name]!r}, and is {shown(value)}."
+
+
+def leave_later(described: Sequence[Mapping[str, Any]]) -> str:
+    """Return the fields that some of these subgroups don't state, as reports of before don't.
+
+    >>> leave_later([{"rest_rate": 0.5}])
+    ''
+    """
+    if all(_LATER in one for one in described):
+        return ""
+    places = ("worst", "top", "disadvantaged", "favoured", "in_a_sentence.subgroup", "core",
+              "sharpest.subgroup", "held_out.subgroup")  # fmt: skip
+    return " ".join(f"{place}.{_LATER}" for place in places)
 
 
 def _sums(values: Sequence[int]) -> list[int]:

@@ -19,7 +19,7 @@ _UNSEEN = " ".join(
     f"held_out.{name}"
     for name in (
         "n_rows", "same_rows", "level", *_INTERVALS,
-        *(f"subgroup.{one}" for one in ("size", "share", "rate", "overall_rate")),
+        *(f"subgroup.{one}" for one in ("size", "share", "rate", "overall_rate", "rest_rate")),
         *(f"subgroup.{one}" for one in ("unfairness", "gap", "ratio", "treated", "composition")),
     )
 )  # fmt: skip

@@ -13,7 +13,10 @@ _MOST = 80
 # A description of more characters is no sentence; one by values has one of these after a name.
 _LONGEST = 120
 _COMPARISONS = ("= ", "≠ ", "in {", "not in {", "≥ ", "≤ ")
-_SAME = ("subgroup", "notion", "unit", "treated", "unfairness", "size", "rate", "overall_rate")
+_SAME = (
+    *("subgroup", "notion", "unit", "treated", "unfairness", "size"),
+    *("rate", "overall_rate", "rest_rate"),
+)
 
 
 def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
@@ -33,7 +36,7 @@ def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
         return
     own = _is_tested_itself(group, first, stated)
     p_value = (stated["sharpest"] if own else stated)["p_value"]
-    expected = {name: group[name] for name in _SAME} | {"p_value": p_value}
+    expected = {name: group.get(name) for name in _SAME} | {"p_value": p_value}
     expected["p_value_of"] = None if p_value is None else "group" if own else "search"
     weighted = stated["weighted"]
     expected["base"] = None if weighted else round(exact(group["share"]) * stated["n_rows"])

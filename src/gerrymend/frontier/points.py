@@ -107,6 +107,7 @@ class OnRows:
             "worst_rate": None if worst is None else worst.rate,
             "unit": self.report.notions[0].unit,
             "overall_rate": None if worst is None else worst.overall_rate,
+            "rest_rate": None if worst is None else worst.rest_rate,
             "within_strata": bool(self.report.control_features),
             "worst_treated": None if worst is None else worst.treated,
             "withheld": self.report.withheld,

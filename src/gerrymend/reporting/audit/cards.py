@@ -28,7 +28,7 @@ from gerrymend.reporting.audit.who_leads import (
     leads,
     stands_for,
 )
-from gerrymend.reporting.wording import capitalised
+from gerrymend.reporting.wording import capitalised, figure
 
 Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
@@ -73,6 +73,9 @@ def _rate_bars(
         rate = subgroup_words.compared_rates(core).rate
         rates.append(("Where most of it lies", rate, core["rate"], "rate"))
     rates.append((reference, shown.reference, subgroup["overall_rate"], ""))
+    if subgroup_words.rest_words(subgroup):
+        rest = subgroup["rest_rate"]
+        rates.append(("Everyone else", figure(rest, subgroup.get("unit")), rest, ""))
     return [
         {"name": name, "value": value, "width": part_of_axis(rate, *axis), "kind": kind}
         for name, value, rate, kind in rates

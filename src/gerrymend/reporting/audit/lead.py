@@ -26,7 +26,10 @@ from gerrymend.reporting.audit.who_leads import (
 from gerrymend.reporting.wording import capitalised, unfairness
 
 # What is told of the subgroup, by the names that it has elsewhere in the report.
-_SAME = ("subgroup", "notion", "unit", "treated", "unfairness", "size", "rate", "overall_rate")
+_SAME = (
+    *("subgroup", "notion", "unit", "treated", "unfairness", "size"),
+    *("rate", "overall_rate", "rest_rate"),
+)
 
 # Who differs most may be the favoured ones.
 _ASK = "That may be good for it: say which decision people wish for (--favourable)."
@@ -48,7 +51,7 @@ def lead_data(report: Mapping[str, Any]) -> dict[str, Any] | None:
     return {
         "sentence": lead_sentence(report),
         "chance": _chance(report),
-        **{name: lead[name] for name in _SAME},
+        **{name: lead.get(name) for name in _SAME},
         "base": None if report["weighted"] else round(lead["share"] * report["n_rows"]),
         "p_value": value,
         "p_value_of": None if value is None else of,

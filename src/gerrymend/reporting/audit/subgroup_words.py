@@ -37,6 +37,8 @@ _MOST_VALUES = 5
 _TRAITS = 3
 _COMMON = 0.2
 _LIKE = 0.03
+# Of a group with so much of the rows that count, the rate of everyone else is told as well.
+_MUCH = 0.25
 # Characters of any other description that are shown.
 _LONGEST = 2000
 _REST = "are in the report's JSON"
@@ -87,11 +89,38 @@ def compared_rates(subgroup: Mapping[str, Any]) -> Compared:
 
 
 def rate_sentence(subgroup: Mapping[str, Any]) -> str:
+    """Return a subgroup's rate beside the overall one, and the others' where it is large."""
+    rest = rest_words(subgroup)
+    return f"{_rate_alone(subgroup)}{f' and {rest}' if rest else ''}"
+
+
+def _rate_alone(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's rate beside the overall one, in words."""
     return (
         f"{in_words(subgroup['notion'])} {compared_rates(subgroup).rate}, against "
         f"{against_words(subgroup)}"
     )
+
+
+def rest_words(subgroup: Mapping[str, Any]) -> str:
+    """Return the rate of everyone else, beside a group that makes much of the overall one.
+
+    The overall rate has the group in it: with s the group's part of the rows that count, it is off
+    from that by 1 − s times what it is off from everyone else. "" up to a quarter of the rows, and
+    where groups are compared with something else.
+
+    >>> large = {"rate": 0.9, "overall_rate": 0.7, "rest_rate": 0.5}
+    >>> rest_words(large), rest_words(large | {"overall_rate": 0.55})
+    ('50 % of everyone else', '')
+    """
+    rest = subgroup.get("rest_rate")
+    if rest is None:
+        return ""
+    off = abs(subgroup["rate"] - subgroup["overall_rate"])
+    from_rest = abs(subgroup["rate"] - rest)
+    if from_rest == 0 or off > (1 - _MUCH) * from_rest * (1 + 1e-9):
+        return ""
+    return f"{figure(rest, subgroup.get('unit'))} of everyone else"
 
 
 def against_words(subgroup: Mapping[str, Any]) -> str:
@@ -148,8 +177,10 @@ def difference_words(subgroup: Mapping[str, Any]) -> str:
 def summary_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """Return size, rate, difference and unfairness of a subgroup, for one line of text."""
     value = unfairness(subgroup["unfairness"], report["gamma"])
+    rest = rest_words(subgroup)
     return (
-        f"{count(subgroup['size'])} rows; {rate_sentence(subgroup)}: {difference_words(subgroup)}; "
+        f"{count(subgroup['size'])} rows; {_rate_alone(subgroup)}: {difference_words(subgroup)}"
+        f"{f' ({rest})' if rest else ''}; "
         f"unfairness {value} {subgroup.get('unit') or ''}".rstrip()
     )
 

@@ -110,16 +110,19 @@ def warning_spans(report: Report, width: int) -> list[Span]:
 def _subgroups(report: Report) -> Facts:
     """Return who is treated worst and best, or who differs, each with a line of figures."""
     facts = []
+    has_rest = any(is_rest(one, report) for _, one in described(report))
     for standing, subgroup in described(report):
+        # Of everyone else and of who is not among them, each is the other's rest.
+        summary = summary_words({**subgroup, "rest_rate": None} if has_rest else subgroup, report)
         if is_rest(subgroup, report):
-            facts.append((standing, summary_words(subgroup, report)))
+            facts.append((standing, summary))
             continue
         if standing == "As a formula":
             facts.append((standing, f"{rule_words(subgroup)}; the same rows"))
             continue
         experts = f"{stands_for(report)}: " if standing == "For experts" else ""
         facts.append((standing, f"{experts}{who_words(subgroup)}"))
-        facts.append(("", summary_words(subgroup, report)))
+        facts.append(("", summary))
         if core := core_words(subgroup, report):
             facts.append(("", core))
         facts += [("", told) for _, told in further_facts(standing, subgroup, report)]

@@ -172,7 +172,9 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     for one in _in_figures(report):
         rate = capitalised(in_words(one["notion"]))
         who = "everyone else" if is_rest(one, report) else as_object(one, report)
+        rest = "" if is_rest(one, report) else subgroup_words.rest_words(one)
         against = f"{who}, against {subgroup_words.against_words(one)}"
+        against += f" and {rest}" if rest else ""
         figures.append((rate, subgroup_words.compared_rates(one).rate, against))
     return [*figures, *_p_values(report)]
 
@@ -255,6 +257,7 @@ def _axis(report: Report) -> tuple[float, float]:
     drawn = [subgroup for _, subgroup in described(report)]
     for subgroup in (*drawn, *filter(None, [report.get("core")])):
         rates += [subgroup["rate"], subgroup["overall_rate"]]
+        rates += [] if subgroup.get("rest_rate") is None else [subgroup["rest_rate"]]
     for overall in report["overall_rates"]:
         for group in _groups(report, overall["notion"])[0]:
             rates += [*group["rate_interval"], group["overall_rate"]]

@@ -6,7 +6,7 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting import wording
 from gerrymend.reporting.audit.direction import average, counts_sentence, direction_sentences
-from gerrymend.reporting.audit.subgroup_words import reference_noun
+from gerrymend.reporting.audit.subgroup_words import reference_noun, rest_words
 from gerrymend.reporting.audit.who_leads import standing
 from gerrymend.reporting.audit.words import missing_sentence, unfairness_words
 from gerrymend.reporting.frontier.opening import REFERENCES, openings, samples
@@ -277,7 +277,9 @@ def rates_words(sample: Mapping[str, Any]) -> str:
     rate, expected = (
         wording.figure(sample[name], sample["unit"]) for name in ("worst_rate", "overall_rate")
     )
-    return f"{sample['worst_rate_of']} {rate}, {reference_noun(sample)} {expected}"
+    rest = rest_words({**sample, "rate": sample["worst_rate"]})
+    told = f"{sample['worst_rate_of']} {rate}, {reference_noun(sample)} {expected}"
+    return f"{told} ({rest})" if rest else told
 
 
 def as_markdown(data: Mapping[str, Any]) -> str:
