@@ -12,11 +12,14 @@ import numpy as np
 
 from gerrymend.auditing.chosen_subgroups import cells_of
 from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.inference.intervals import LEVEL as CONFIDENCE
+from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.permutation_result import PermutationTest
 from gerrymend.auditing.inference.standing_out import NamedGroups, p_value_of
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import NotionTally
 from gerrymend.notions import FairnessNotion
+from gerrymend.subgroups.rules import Members
 
 # A group is told up to this p-value; chance makes the others, and what is told costs other figures.
 LEVEL = 0.05
@@ -44,6 +47,10 @@ class SharpestGroup:
         the attributes; None without a `subgroup`.
     n_groups : int
         Groups that were looked at, over all notions.
+    rate_interval : Interval or None
+        Where the group's rate is for the people that the rows were drawn from. The intervals of all
+        groups that were looked at hold at once with 95 % confidence (Bonferroni), so that this one
+        does although the group was chosen for its rate. None without a `subgroup`.
     within : float or None
         The part of the group, of its weight in the event, that is in the one of the largest
         unfairness; None where that is the same group, where one is better and the other worse off,
@@ -61,12 +68,15 @@ class SharpestGroup:
     ('within gamma', False)
     >>> print(report.sharpest.subgroup, report.sharpest.p_value, report.sharpest.n_groups)
     town = Au 0.01 3
+    >>> [round(end, 2) for end in report.sharpest.rate_interval]
+    [0.63, 0.99]
     """
 
     subgroup: Subgroup | None
     p_value: float
     deviations: float | None
     n_groups: int
+    rate_interval: Interval | None = None
     within: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,6 +86,7 @@ class SharpestGroup:
             "p_value": self.p_value,
             "deviations": self.deviations,
             "n_groups": self.n_groups,
+            "rate_interval": None if self.rate_interval is None else list(self.rate_interval),
             "within": self.within,
         }
 
@@ -128,9 +139,16 @@ def sharpest_group(
         blocks = cells_of(there, subgroup).astype(np.intp)
         if published[there.notion].told(blocks) is None:
             published[there.notion].add(blocks)
-            return SharpestGroup(subgroup, one.p_value, one.score, n_groups), kept_back
+            interval = _rate_interval(there, members, n_groups)
+            return SharpestGroup(subgroup, one.p_value, one.score, n_groups, interval), kept_back
         kept_back = True
     return SharpestGroup(None, candidates[0].p_value, None, n_groups), kept_back
+
+
+def _rate_interval(seen: NotionTally, members: Members, n_groups: int) -> Interval | None:
+    """Return an interval of a group's rate that holds beside those of all others, all at once."""
+    found = estimate(seen, members[np.newaxis].astype(np.float64), 1 - (1 - CONFIDENCE) / n_groups)
+    return None if found is None else found.of(0)[0]
 
 
 def _candidates(

@@ -208,6 +208,7 @@ REPORT = {
             "p_value": NUMBER,
             "deviations": Maybe(AMOUNT),
             "n_groups": WHOLE,
+            "rate_interval": Absent(Maybe(_INTERVAL)),
             "within": Absent(Maybe(NUMBER)),
         }
     ),

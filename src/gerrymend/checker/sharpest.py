@@ -13,12 +13,15 @@ from typing import Any
 
 from gerrymend.checker.case import Case
 from gerrymend.checker.chance import LEVEL, wrong_p_value
+from gerrymend.checker.confidence import wrong_intervals
 from gerrymend.checker.exact import ZERO, exact
 from gerrymend.checker.figures import TOLERANCE, Measured
 from gerrymend.checker.groups import marginal_groups, named_groups
 from gerrymend.checker.rules import RuleError, members
 
 _CONDITIONS = 3
+# With which the intervals of all groups that were looked at hold at once.
+_CONFIDENCE = 0.95
 # At most so many groups times distinct rows are summed.
 _MOST_STEPS = 200_000
 
@@ -37,6 +40,7 @@ def check_sharpest(case: Case) -> None:
     case.problem(*_wrong_telling(stated, case))
     case.leave("sharpest.p_value", "the permutations behind it were not made again")
     try:
+        _check_interval(stated, case)
         sharp = _checked_group(stated, case)
         _check_others(stated, sharp, case)
     except (RuleError, KeyError, TypeError, AttributeError):
@@ -54,6 +58,25 @@ def _wrong_telling(stated: Mapping[str, Any], case: Case) -> Iterator[str]:
         yield "sharpest tells of a group whose p-value is above 0.05."
     if group is None and significant and "sharpest" not in case.stated["kept_back"]:
         yield "sharpest tells of no group, and its p-value is 0.05 or less."
+
+
+def _check_interval(stated: Mapping[str, Any], case: Case) -> None:
+    """Check the interval of the group's rate, which holds beside those of all groups looked at."""
+    name = "rate_interval"
+    group = stated["subgroup"]
+    if stated.get(name) is None:
+        case.leave(
+            f"sharpest.{name}", "which reports of before, and those without rows, don't state"
+        )
+        return
+    seen = None if group is None else case.measured.get(group["notion"])
+    if seen is None or not stated["n_groups"]:
+        case.problem(f"{name} of sharpest is stated, and no group, or none was looked at.")
+        return
+    inside = members(group["rule"], case.table)
+    level = 1 - (1 - _CONFIDENCE) / stated["n_groups"]
+    for problem in wrong_intervals(stated, [name], seen, inside, level):
+        case.problem(f"The sharpest group: {problem}")
 
 
 def _checked_group(stated: Mapping[str, Any], case: Case) -> Fraction | None:

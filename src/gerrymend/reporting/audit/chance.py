@@ -1,6 +1,6 @@
 """Word how sure an audit is: chance, rows that were not searched, and everyone else."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,9 @@ from gerrymend.reporting.audit.who_leads import (
     headline,
     is_chance,
     is_for_experts,
+    is_named,
     largest,
+    sharpest,
     stands_alone,
     stands_for,
 )
@@ -204,29 +206,41 @@ def _quickly_found(report: Report) -> str | None:
     return in_unit(unfairness(found), report)
 
 
-def interval_words(lead: Mapping[str, Any], report: Report) -> str | None:
-    """Return Clopper and Pearson's interval of the rate of who leads, and what it is worth.
+def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
+    """Return an interval of the rate of a group, and what it is worth; None of most groups.
 
-    Who leads is the group of the largest unfairness, or the one that stands out before it; None of
-    others. It is of rows that were held out, where these tell of the group. None of means, of rates
-    of the user's own, and where rows weigh differently: what it takes is not in a report.
+    Of who stands out it has paid for all the groups that were looked at. Of the largest unfairness
+    it is Clopper and Pearson's, of rows that were held out where these tell of the group; None of
+    means, of rates of the user's own, and where rows weigh differently: what it takes is not in a
+    report.
     """
-    if lead not in (headline(report), largest(report)) or report["weighted"]:
-        return None
-    if rate_and_class(lead["notion"])[0] not in NOTION_NAMES:
-        return None
     held_out = report["held_out"]
-    n_rows = report["n_rows"]
-    worst = "worst" if lead == largest(report) else "sharpest"
-    worth = f"which is too narrow, as the group was chosen as the {worst} of many"
     apart = held_out is not None and not held_out["same_rows"]
-    if apart and lead == report["worst"] and held_out["subgroup"] is not None:
-        lead = held_out["subgroup"]
+    on_others = apart and group == report["worst"] and held_out["subgroup"] is not None
+    one = sharpest(report)
+    if one is not None and is_named(one, group) and not on_others:
+        tested = report["sharpest"]
+        if ends := tested.get("rate_interval"):
+            looked_at = f"{count(tested['n_groups'])} groups looked at"
+            return f"{_ends(ends, group)}, allowing for the {looked_at}"
+    if group not in (headline(report), largest(report)) or report["weighted"]:
+        return None
+    if rate_and_class(group["notion"])[0] not in NOTION_NAMES:
+        return None
+    n_rows = report["n_rows"]
+    worst = "worst" if group == largest(report) else "sharpest"
+    worth = f"which is too narrow, as the group was chosen as the {worst} of many"
+    if on_others:
+        group = held_out["subgroup"]
         n_rows = held_out["n_rows"]
         worth = f"by the {count(n_rows)} rows that were not searched"
-    in_event = np.array(round(lead["share"] * n_rows), dtype=float)
-    ends = rate_interval(np.array(lead["rate"]), in_event, _LEVEL)
-    return f"{' to '.join(percent(float(end)) for end in ends)}, {worth}"
+    in_event = np.array(round(group["share"] * n_rows), dtype=float)
+    ends = rate_interval(np.array(group["rate"]), in_event, _LEVEL)
+    return f"{_ends(ends, group)}, {worth}"
+
+
+def _ends(ends: Sequence[Any], group: Mapping[str, Any]) -> str:
+    return " to ".join(figure(float(end), group.get("unit")) for end in ends)
 
 
 def other_rows_sentence(report: Report) -> str:

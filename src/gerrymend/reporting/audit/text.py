@@ -10,7 +10,13 @@ from gerrymend.reporting.audit.chance import (
     interval_words,
     permutation_sentences,
 )
-from gerrymend.reporting.audit.direction import direction_sentences, in_unit, labelled, of_numbers
+from gerrymend.reporting.audit.direction import (
+    average,
+    direction_sentences,
+    in_unit,
+    labelled,
+    of_numbers,
+)
 from gerrymend.reporting.audit.further import further_facts
 from gerrymend.reporting.audit.left_out import kept_back_sentence
 from gerrymend.reporting.audit.next_steps import decide_sentence
@@ -29,6 +35,7 @@ from gerrymend.reporting.audit.who_leads import (
     described,
     is_rest,
     is_the_same,
+    leads,
     stands_for,
 )
 from gerrymend.reporting.text import (
@@ -113,7 +120,8 @@ def _subgroups(report: Report) -> Facts:
     has_rest = any(is_rest(one, report) for _, one in described(report))
     for standing, subgroup in described(report):
         # Of everyone else and of who is not among them, each is the other's rest.
-        summary = summary_words({**subgroup, "rest_rate": None} if has_rest else subgroup, report)
+        is_told = has_rest and subgroup in leads(report)
+        summary = summary_words({**subgroup, "rest_rate": None} if is_told else subgroup, report)
         if is_rest(subgroup, report):
             facts.append((standing, summary))
             continue
@@ -129,7 +137,7 @@ def _subgroups(report: Report) -> Facts:
         if standing == STANDS_OUT:
             facts.append(("", likelihood_words(report)))
         if interval := interval_words(subgroup, report):
-            facts.append(("", f"95 % interval of its rate: {interval}"))
+            facts.append(("", f"95 % interval of its {average(report)}: {interval}"))
         if is_said(subgroup, report) and not is_the_same(report):
             facts.append(
                 ("", f"its unfairness is {beside_words(report)}; {exactness_words(report)}")
