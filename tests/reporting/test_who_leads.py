@@ -182,6 +182,13 @@ def test_what_is_a_formula_is_known_by_words_rule_and_checker_alike():
     assert seen == {(True, False), (False, True), (False, False)}
 
 
+def test_who_is_told_by_whom_it_leaves_out_is_said_in_english(both):
+    report = both.to_dict()
+    worst = {**report["worst"], "subgroup": "not (sex = F and region = W)"}
+    told = verdict_sentences(report | {"worst": worst, "disadvantaged": worst})
+    assert any(f"{FORMULA} is all but sex = F and region = W, " in one for one in told)
+
+
 class Group(dict):
     """The plain data of a subgroup by a rule."""
 

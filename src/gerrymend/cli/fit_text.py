@@ -11,9 +11,11 @@ from gerrymend.auditing.doubts import Doubt
 from gerrymend.cli.table_encoding import names_of
 from gerrymend.cli.training_request import Prepared, TrainingRequest
 from gerrymend.frontier.points import OnRows
+from gerrymend.reporting.audit.changes import level_sentences
 from gerrymend.reporting.audit.direction import direction_sentences
 from gerrymend.reporting.audit.document import Document
 from gerrymend.reporting.audit.model import (
+    LEVELS_UNKNOWN,
     predictors_words,
     proven_words,
     remedy_sentences,
@@ -110,6 +112,7 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest, document: D
     sentences = [
         *samples_sentences(model),
         *verdict_sentences(report, model["audited"]),
+        *([] if document.since is None else level_sentences(report, document.since)),
         *remedy_sentences(report, model),
     ]
     spans = joined(
@@ -121,7 +124,14 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest, document: D
                 fact_spans(_sample(name, sample), width)
                 for name, sample in zip(fitted.names, fitted.measured, strict=True)
             ),
-            fact_spans([*_model(fitted, request, report), *missing_facts(report)], width),
+            fact_spans(
+                [
+                    *_model(fitted, request, report),
+                    *([] if document.since else [("Who pays", LEVELS_UNKNOWN)]),
+                    *missing_facts(report),
+                ],
+                width,
+            ),
         ]
     )
     console.print()

@@ -108,6 +108,7 @@ class OnRows:
             "unit": self.report.notions[0].unit,
             "overall_rate": None if worst is None else worst.overall_rate,
             "rest_rate": None if worst is None else worst.rest_rate,
+            "overall_rates": [one.to_dict() for one in self.report.overall_rates],
             "within_strata": bool(self.report.control_features),
             "worst_treated": None if worst is None else worst.treated,
             "withheld": self.report.withheld,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.frontier.points import FrontierPoint, FrontierReference, OnRows
+from gerrymend.reporting.audit.levels import levels
 from gerrymend.reporting.frontier import text as frontier_text
 from gerrymend.reporting.wording import json_text
 
@@ -104,7 +105,11 @@ class ParetoFrontier:
             ],
             "n_missing": self.n_missing,
             "references": [
-                {**reference.to_dict(), **self._standing(reference)}
+                {
+                    **reference.to_dict(),
+                    **self._standing(reference),
+                    "levels": [self._levels(reference, point) for point in self.points],
+                }
                 for reference in self.references
             ],
             **self._direction(),
@@ -119,6 +124,18 @@ class ParetoFrontier:
             "beaten_by": sum(beats(other, own) for other in others),
             "beats": sum(beats(own, other) for other in others),
         }
+
+    def _levels(
+        self, reference: FrontierReference, point: FrontierPoint
+    ) -> list[dict[str, Any]] | None:
+        """Return how rates moved from a reference to a point, on the compared rows.
+
+        None where the two are of other rates or estimators.
+        """
+        alike = reference.estimator in (None, point.estimator)
+        if not alike or reference.notion != point.notion:
+            return None
+        return levels(reference.compared.report.to_dict(), point.compared.report.to_dict())
 
     def _direction(self) -> dict[str, Any]:
         """Return labels, the favourable decision, which rows and subgroups count, within what."""

@@ -7,9 +7,10 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.class_words import class_list, rate_names
 from gerrymend.reporting.audit.direction import in_unit
+from gerrymend.reporting.audit.levels import level_words, levels
 from gerrymend.reporting.audit.subgroup_words import short_name
 from gerrymend.reporting.audit.verdict import LOOKS
-from gerrymend.reporting.wording import bound, count, figure, quoted, unfairness
+from gerrymend.reporting.wording import bound, capitalised, count, figure, quoted, unfairness
 
 Report = Mapping[str, Any]
 
@@ -18,8 +19,20 @@ def changes_view(now: Report, then: Report) -> dict[str, Any]:
     """Return a table of what was and what is, and sentences to read it by."""
     return {
         "rows": [(name, show(then), show(now)) for name, show in _SHOWN.items()],
-        "sentences": [_unfairness_sentence(now, then), *_reservations(now, then)],
+        "sentences": [
+            _unfairness_sentence(now, then),
+            *level_sentences(now, then),
+            *_reservations(now, then),
+        ],
     }
+
+
+def level_sentences(now: Report, then: Report) -> list[str]:
+    """Say whose rates rose, and whether any group is better off; nothing where that is not known.
+
+    Groups that were made alike by making all of them worse off have less unfairness as well.
+    """
+    return [f"{capitalised(level_words(one))}." for one in levels(then, now)]
 
 
 def _made_on(report: Report) -> str:

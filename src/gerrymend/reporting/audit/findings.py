@@ -87,7 +87,10 @@ def _named(one: Mapping[str, Any]) -> str:
         return f"a group with {who_is_in(one)}"
     if is_formula(one):
         return "one that takes a formula, below"
-    return "one that takes many words, below" if is_long(one) else str(one["subgroup"])
+    words = str(one["subgroup"])
+    if one["rule"]["kind"] == "linear" and words.startswith("not (") and not is_long(one):
+        return f"all but {words[len('not (') : -1]}"
+    return "one that takes many words, below" if is_long(one) else words
 
 
 def leading_sentences(report: Report, rows: str) -> list[str]:

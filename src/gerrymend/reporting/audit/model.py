@@ -22,10 +22,19 @@ _STATED = {
 }
 
 
-def model_view(model: Mapping[str, Any]) -> dict[str, Any]:
+# A fit trains no model without constraint to compare with.
+LEVELS_UNKNOWN = (
+    "whether rates came to be alike by falling for some or by rising for all is not known from a "
+    "fit: gerrymend frontier has the model without constraint beside it, and --since an earlier "
+    "report"
+)
+
+
+def model_view(model: Mapping[str, Any], *, is_compared: bool = False) -> dict[str, Any]:
     """Return what a reader sees of a trained model (`cli.fit_text.as_data()`), on each sample.
 
-    A sentence, pairs of name and text, and a table: its heads and a tuple of texts a sample.
+    A sentence, pairs of name and text, and a table: its heads and a tuple of texts a sample. If it
+    `is_compared` with an earlier one, whose rates moved is told there.
     """
     within = within_strata(model.get("control_features"))
     return {
@@ -37,6 +46,7 @@ def model_view(model: Mapping[str, Any]) -> dict[str, Any]:
                 f"{model['gamma']:g} (gamma){within}",
             ),
             ("Decides by", ", ".join(model["columns"])),
+            *([] if is_compared else [("Who pays for it", LEVELS_UNKNOWN)]),
         ],
         "heads": ("Sample", "Rows", "Error", "Unfairness", "Proven", "Verdict"),
         "samples": [

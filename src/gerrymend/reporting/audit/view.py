@@ -109,7 +109,9 @@ def audit_view(
         "changes": None if document.since is None else changes_view(report, document.since),
         "figures": _figures(report),
         "unfairness_means": words.unfairness_means(report),
-        "model": None if model is None else model_view(model),
+        "model": None
+        if model is None
+        else model_view(model, is_compared=document.since is not None),
         "subgroups": subgroup_cards(report, axis),
         "fewer": words.fewer_sentences(report),
         "scale": f"from {figure(axis[0], unit)} to {figure(axis[1], unit)}",

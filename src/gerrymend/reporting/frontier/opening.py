@@ -5,6 +5,7 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import wording
+from gerrymend.reporting.audit.levels import level_words
 
 # Models that points are held against, by their kind.
 REFERENCES = {"today": "your model today", "unconstrained": "unconstrained"}
@@ -18,14 +19,48 @@ def samples(point: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def openings(data: Mapping[str, Any]) -> list[str]:
-    """Compare, for each notion, where one starts with the fairest model that was trained."""
+    """Compare, for each notion, where one starts with the fairest model that was trained.
+
+    And say whose rates rose from the one to the other, and whether any group is better off.
+    """
     by_notion: dict[str, list[Any]] = {}
     for point in data["points"]:
         by_notion.setdefault(point["notion"], []).append(point)
     return [
-        alike_sentence(points) or _ends_sentence(data, notion, points)
+        alike_sentence(points)
+        or " ".join([_ends_sentence(data, notion, points), *level_sentences(data, points)])
         for notion, points in by_notion.items()
     ]
+
+
+def level_sentences(data: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say how rates moved to the fairest point, from today's model or, without, from no constraint.
+
+    Nothing where there is neither.
+    """
+    place = data["points"].index(_fairest(points))
+    held_against = {
+        reference["kind"]: reference["levels"][place]
+        for reference in data["references"]
+        if reference.get("levels") and reference["levels"][place] is not None
+    }
+    kind = next((kind for kind in REFERENCES if kind in held_against), None)
+    if kind is None:
+        return []
+    start = "your model today" if kind == "today" else "the one without constraint"
+    which = "the fairest of them" if len(points) > 1 else "it"
+    moved = [level_words(level) for level in held_against[kind]]
+    return [f"From {start} to {which}, {wording.visible(one)}." for one in moved]
+
+
+def _fairest(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    return min(points, key=lambda one: _figures(one)[::-1])
+
+
+def _figures(model: Mapping[str, Any]) -> tuple[float, float]:
+    """Return error and unfairness on the rows to choose by."""
+    (*_, (_, sample)) = samples(model)
+    return sample["error"], sample["unfairness"]
 
 
 def alike_sentence(points: Sequence[Mapping[str, Any]]) -> str | None:
@@ -57,12 +92,7 @@ def _ends_sentence(data: Mapping[str, Any], notion: str, points: Sequence[Any]) 
     accurate of the points.
     """
     (*_, (rows, _)) = samples(points[0])
-
-    def figures(model: Mapping[str, Any]) -> tuple[float, float]:
-        (*_, (_, sample)) = samples(model)
-        return sample["error"], sample["unfairness"]
-
-    fairest = min(points, key=lambda one: figures(one)[::-1])
+    fairest = _fairest(points)
     several = len(points) > 1
     ends = {}
     for kind in REFERENCES:
@@ -70,15 +100,15 @@ def _ends_sentence(data: Mapping[str, Any], notion: str, points: Sequence[Any]) 
             one for one in data["references"] if (one["kind"], one["notion"]) == (kind, notion)
         ]
         if of_kind:
-            best = min(of_kind, key=figures)
+            best = min(of_kind, key=_figures)
             plain = wording.visible(f"{best['estimator']} without constraint")
             ends[REFERENCES[kind] if kind == "today" else plain] = best
     if not ends and several:
-        ends["the most accurate of them"] = min(points, key=figures)
+        ends["the most accurate of them"] = min(points, key=_figures)
     ends["the fairest of them" if several else "it"] = fairest
     told: list[str] = []
     for name, model in ends.items():
-        error, unfair = figures(model)
+        error, unfair = _figures(model)
         wrong = wording.percent(error)
         most = wording.unfairness(unfair)
         told.append(

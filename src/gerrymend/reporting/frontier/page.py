@@ -153,6 +153,11 @@ def _sample(sample: Mapping[str, Any]) -> View:
         else f"proven to be at most {wording.bound(sample['upper_bound'])}",
         "worst": _who(sample),
         "treatment": _treatment(sample),
+        "overall": [
+            (in_words(one["notion"]), wording.figure(one["rate"], sample["unit"]))
+            for one in sample["overall_rates"]
+            if one["rate"] is not None
+        ],
     }
 
 
@@ -197,6 +202,8 @@ def _facts(model: Mapping[str, Any], samples: View, kind: str) -> list[View]:
              "detail": beyond + sample["bound_words"]},
             {"name": f"Subgroup, {rows}", "value": sample["worst"],
              "detail": sample["treatment"]},
+            *({"name": f"{wording.capitalised(name)} of all, {rows}", "value": rate, "detail": ""}
+              for name, rate in sample["overall"]),
         ]  # fmt: skip
     if not is_point:
         return [*facts, {"name": "Predictors", "value": "–", "detail": ""}]
