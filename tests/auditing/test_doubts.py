@@ -88,6 +88,31 @@ def test_every_way_in_warns(case):
     assert check_report(stripped, **arrays, **check).ok == (not codes)
 
 
+@pytest.mark.parametrize(("values", "remedy"), [
+    (np.arange(N), "Leave it out if it is an identifier; a measurement, such as income in cents, "
+     "belongs into ranges (--ranges, pandas.cut)."),
+    (as_categories([f"p{i}" for i in range(N)]), "Leave it out, or put its values into groups."),
+])  # fmt: skip
+def test_an_identifier_is_warned_of_with_the_remedy(values, remedy):
+    with pytest.warns(UserWarning, match="it is probably an identifier") as heard:
+        report = audit(Y, D, sensitive_features={"a": values}, gamma=0.1, subgroups="marginals")
+    (doubt,) = report.warnings
+    shut = "A gate ends with 3 in place of 0 as long as it is there (--accept-warnings)."
+    assert doubt.sentence.endswith(f"it tells people apart, not groups. {remedy} {shut}")
+    is_number = isinstance(values, np.ndarray)
+    (message,) = (str(one.message) for one in heard)
+    assert message.endswith("or put it into ranges if it is a measurement.") == is_number
+
+
+def test_numbers_of_a_measurement_are_no_identifier():
+    """Income with cents as a fraction, or in ranges, is as good as any other number."""
+    cents = RNG.permutation(np.arange(N)) * 1201 + 7
+    ranges = np.array(["low", "high"])[(cents > np.median(cents)).astype(int)]
+    for income in (cents / 100, ranges):
+        how = {"gamma": 0.1, "subgroups": "marginals"}
+        assert codes_of(audit(Y, D, sensitive_features={"income": income}, **how)) == []
+
+
 def test_the_same_probability_for_all_is_no_decision():
     report = audit(Y, np.full(N, 0.3), sensitive_features={"a": SEX}, decision_probabilities=True)
     assert codes_of(report) == ["constant_decisions"]

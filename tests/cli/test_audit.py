@@ -274,6 +274,11 @@ def test_an_identifier_is_warned_of_and_standard_output_stays_clean(people, fold
     assert (code, err) == (3, "")
     assert "The protected attribute id has nearly as many values" in out
     assert json.loads(out)["warnings"][0]["code"] == "nearly_unique_attribute"
+    # As it says: left out, or in ranges, it is no longer warned of.
+    for remedy in (["race"], ["id,race", "--ranges", "id=150"]):
+        code, out, err = call(path, *DECIDED, "--protected", *remedy, "--json", "-", "--subgroups",
+                              "marginals", "--gamma", "0.1")  # fmt: skip
+        assert (code, json.loads(out)["warnings"]) == (0, []), err
 
 
 FILES = {

@@ -34,6 +34,14 @@ _MEANT = {
     "oppose": "the opposite of the labels {}: the two labels of the decisions are probably turned "
     "round.",
 }
+# What to do about an attribute that is probably an identifier, and what comes of doing nothing. Of
+# numbers it isn't sure: income in cents differs for everyone as well, and no number names a person.
+_LEAVE_OUT = "Leave it out, or put its values into groups."
+_LEAVE_NUMBER_OUT = (
+    "Leave it out if it is an identifier; a measurement, such as income in cents, belongs into "
+    "ranges (--ranges, pandas.cut)."
+)
+_SHUT = "A gate ends with 3 in place of 0 as long as it is there (--accept-warnings)."
 # What may be so of an attribute that tells what its groups are compared by.
 _MADE_OF_IT = "its groups are made of what they are compared by"
 _OTHERWISE = {
@@ -259,11 +267,13 @@ def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
                 f"The protected attribute {column.name} is the same in every row: it makes no "
                 "groups.",
             )
+    numbers = {column.name for column in tally.columns if not column.is_categorical}
     for name, distinct in nearly_unique(tally.columns, n_rows).items():
+        remedy = _LEAVE_NUMBER_OUT if name in numbers else _LEAVE_OUT
         yield Doubt(
             "nearly_unique_attribute",
             f"The protected attribute {name} has nearly as many values as there are rows "
-            f"({distinct:,} in {n_rows:,}): it tells people apart, not groups.",
+            f"({distinct:,} in {n_rows:,}): it tells people apart, not groups. {remedy} {_SHUT}",
         )
 
 

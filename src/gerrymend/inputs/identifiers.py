@@ -78,7 +78,9 @@ def refuse_identifiers(columns: Sequence[Column], n_rows: int) -> dict[str, int]
 def check_identifiers(columns: Sequence[Column], n_rows: int, stacklevel: int = 3) -> None:
     """Refuse categories that tell people apart, and warn of whole numbers that may."""
     for name, distinct in refuse_identifiers(columns, n_rows).items():
-        warning = IdentifierWarning(*_sentence(name, distinct, n_rows), ".")
+        is_number = next(one for one in columns if one.name == name).categories is None
+        ranges = ", or put it into ranges if it is a measurement" if is_number else ""
+        warning = IdentifierWarning(*_sentence(name, distinct, n_rows), f"{ranges}.")
         warnings.warn(warning, stacklevel=stacklevel)
 
 
