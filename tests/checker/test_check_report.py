@@ -34,7 +34,7 @@ NEVER = {
     "p_value", "n_permutations", "detectable", "searched_unfairness", "no_p_value",
     "top", "held_out", "partial", "partial.covers", "partial.upper_bound", "favourable", "side",
     "disadvantaged", "favoured", "in_a_sentence", "core", "lead.sentence",
-    "lead.chance",
+    "lead.chance", "why_fewer",
     "population", "discovery", "population.confidence", "population.distance",
     "population.n_resamples", "population.approximate", "population.reason",
 }  # fmt: skip

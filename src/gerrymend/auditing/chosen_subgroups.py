@@ -1,10 +1,6 @@
-"""Choose the subgroups that a report describes: the worst, and others that differ from it.
+"""Choose the subgroup that a report describes of each notion and side: the worst that may be told.
 
-After the worst, the next is searched for with what was found taken out: the outcomes of its cells
-are set to the rate of the cells that are left, so that they pull neither way; where rows have a
-reference of their own, to that. Once everyone was found, who differs from the others is searched
-for. Each is measured on all rows. One that is much the same as an earlier one, or its rest, is
-passed over and taken out as well; so is one that beside an earlier one tells of few rows.
+One that is too small, or would list values that few rows have, gives way to the worst that may be.
 """
 
 import math
@@ -15,23 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.apart import own_residual
 from gerrymend.auditing.everyone import everyone_of, worse_of
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
 from gerrymend.auditing.shown_instead import shown_instead
 from gerrymend.auditing.small_groups import may_be_described
-from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, Subgroup, shared_part
+from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.rules import Members, Rare, Rule
-
-# What has less than this part of the worst's unfairness is not worth a reader's time.
-_LEAST = 0.1
-# Searches for each subgroup that is wanted, before the rest is taken to be shades.
-_PATIENCE = 4
 
 
 def describable(
@@ -101,32 +91,15 @@ def _candidates(
         yield from worse_of(told, everyone, residual)
 
 
-def described_subgroups(
-    examined: Sequence[Examined], *, number: int, min_group_size: int, deadline: float = math.inf
-) -> tuple[Subgroup, ...]:
-    """Return the subgroups that a report describes, the worst first; none where nothing differs.
-
-    Parameters are those of `top_subgroups`.
-    """
-    found = [worst_of_notion(part, examined, min_group_size, deadline) for part in examined]
-    differing = [one for one in found if one is not None and abs(one.unfairness) > ROUNDING]
-    if not differing:
-        return ()
-    worst = max(differing, key=lambda subgroup: abs(subgroup.unfairness))
-    return top_subgroups(
-        examined, worst, number=number, min_group_size=min_group_size, deadline=deadline
-    )
-
-
 def worst_of_notion(
     part: Examined, examined: Sequence[Examined], min_group_size: int, deadline: float
 ) -> Subgroup | None:
     """Return the worst subgroup of a notion that may be described, beside its reference too."""
-    seconds = _half_until(deadline)
+    seconds = half_until(deadline)
     worst = describable(part, part.bracket.found, part.seen.residual, min_group_size, seconds)
 
     def shown(subgroup: Subgroup) -> bool:
-        return _may_be_shown(examined, subgroup, (), min_group_size)
+        return may_be_shown(examined, subgroup, (), min_group_size)
 
     if part.seen.compared.group is None or worst is None or shown(worst):
         return worst
@@ -208,7 +181,7 @@ def _describable_side(
             worst = _worst_of_side(part, turn, top, min_group_size, deadline)
         if worst is None or worst in top:
             continue
-        if _may_be_shown(examined, worst, beside, min_group_size):
+        if may_be_shown(examined, worst, beside, min_group_size):
             found.append(worst)
         else:
             most_kept_back = max(most_kept_back, abs(worst.unfairness))
@@ -226,7 +199,7 @@ def _worst_of_side(
     if part.bound.is_closed and part.sign:
         # Searched on the side of harm; the best treated are the rest of the worst treated.
         worst = describable(
-            part, part.bracket.found, seen.residual, min_group_size, _half_until(deadline)
+            part, part.bracket.found, seen.residual, min_group_size, half_until(deadline)
         )
         if worst is None or turn > 0:
             differs = worst and abs(worst.unfairness) > ROUNDING
@@ -237,8 +210,8 @@ def _worst_of_side(
     if own and abs(own[0].unfairness) >= known - ROUNDING:
         return own[0]
     side = part._replace(bound=part.bound.one_sided(sign), sign=sign)
-    found = side.bound.search(seen.residual, seconds=_half_until(deadline))
-    other = describable(side, found, seen.residual, min_group_size, _half_until(deadline))
+    found = side.bound.search(seen.residual, seconds=half_until(deadline))
+    other = describable(side, found, seen.residual, min_group_size, half_until(deadline))
     worse = [one for one in (*own[:1], other) if one is not None and abs(one.unfairness) > ROUNDING]
     return max(worse, key=lambda one: abs(one.unfairness), default=None)
 
@@ -248,87 +221,9 @@ def cells_of(seen: NotionTally, subgroup: Subgroup) -> Members:
     return subgroup.rule.members({column.name: column for column in seen.tally.columns})
 
 
-def _half_until(deadline: float) -> float:
+def half_until(deadline: float) -> float:
     """Return half of the seconds that are left, so that no search leaves nothing to the next."""
     return max(0.0, deadline - time.monotonic()) / 2
-
-
-def top_subgroups(
-    examined: Sequence[Examined],
-    worst: Subgroup,
-    *,
-    number: int,
-    min_group_size: int,
-    deadline: float = math.inf,
-) -> tuple[Subgroup, ...]:
-    """Return up to `number` subgroups that differ from each other, the worst first.
-
-    Parameters
-    ----------
-    examined : sequence of Examined
-        One a notion; the next subgroup is the worst over all of them.
-    worst : Subgroup
-        The one to start from. A later search may turn up a worse one, which then is the first.
-    number : int
-        How many are wanted; there are fewer where the rest are shades of those.
-    min_group_size : int
-        The floor of `small_groups`, for each group and for what two of them disclose together.
-    deadline : float, default=inf
-        By time.monotonic(); no search starts after it, and none goes on.
-    """
-    columns = {column.name: column for column in examined[0].seen.tally.columns}
-    chosen = [worst]
-    # `kept` is what the others must differ from. What was passed over is taken out of the search as
-    # well, or it would be found again.
-    kept = [worst.rule.members(columns)]
-    taken_out = list(kept)
-    for _ in range(_PATIENCE * (number - 1)):
-        if len(chosen) == number or time.monotonic() >= deadline:
-            break
-        candidates = [
-            (subgroup, part)
-            for part in examined
-            if (subgroup := _worst_of_the_rest(part, taken_out, min_group_size, deadline))
-            is not None
-            and abs(subgroup.unfairness) > _LEAST * abs(worst.unfairness)
-        ]
-        if not candidates:
-            break
-        best, part = max(candidates, key=lambda pair: abs(pair[0].unfairness))
-        members = best.rule.members(columns)
-        # Found again although it was taken out: the search has nothing new to offer.
-        if any(np.array_equal(members, other) for other in taken_out):
-            break
-        apart = all(_shared(part, members, other) <= MOST_SHARED for other in kept)
-        # The rest was centred anew: what is too low in it may be too high among all.
-        on_side = best.unfairness * part.sign >= 0
-        if (
-            on_side
-            and apart
-            and _has_its_own(part, best, worst, chosen)
-            and _may_be_shown(examined, best, chosen, min_group_size)
-        ):
-            chosen.append(best)
-            kept.append(members)
-        taken_out.append(members)
-    return tuple(sorted(chosen, key=lambda subgroup: -abs(subgroup.unfairness)))
-
-
-def _has_its_own(
-    part: Examined, group: Subgroup, worst: Subgroup, chosen: Sequence[Subgroup]
-) -> bool:
-    """Return whether a group has enough without those who are in earlier ones on its side.
-
-    Of one with more than half of the rows those outside differ; without everyone nobody is left.
-    """
-    seen = part.seen
-    alike = [one for one in chosen if one.notion == group.notion]
-    cells = [cells_of(seen, one) for one in alike if one.unfairness * group.unfairness > 0]
-    inside = [(members[seen.cells.active], _smaller_side(part, members)) for members in cells]
-    earlier = [one for one, side in inside if np.array_equal(one, side) and not one.all()]
-    own = own_residual(seen, cells_of(seen, group)[seen.cells.active], earlier)
-    least = _LEAST * abs(worst.unfairness) * seen.cells.total_weight
-    return own * np.sign(group.unfairness) > least
 
 
 def published_by(
@@ -345,7 +240,7 @@ def published_by(
     return published
 
 
-def _may_be_shown(
+def may_be_shown(
     examined: Sequence[Examined],
     subgroup: Subgroup,
     beside: Sequence[Subgroup],
@@ -355,45 +250,3 @@ def _may_be_shown(
     seen = [part.seen for part in examined]
     published = published_by(seen, beside, min_group_size)[subgroup.notion]
     return published.told(cells_of(seen[0], subgroup).astype(np.intp)) is None
-
-
-def _worst_of_the_rest(
-    part: Examined, taken_out: Sequence[Members], min_group_size: int, deadline: float
-) -> Subgroup | None:
-    """Return the worst subgroup by the cells that are left; None where nothing differs there."""
-    seen = part.seen
-    mass = part.seen.cells.mass
-    # Both sides are one division of the rows: with the smaller gone, more is left to search.
-    sides = [_smaller_side(part, members) for members in taken_out]
-    some = [side for side in sides if not side.all()]
-    gone = np.logical_or.reduce([np.zeros(len(mass), dtype=bool), *some])
-    if gone.all():
-        return None
-    # Cells that were taken out pull neither way, and the others are centred among themselves,
-    # unless they are compared with a reference, and everyone was not found yet.
-    rate = 0.0
-    if seen.cells.reference is None or len(some) < len(sides):
-        rate = seen.residual[~gone].sum() / mass[~gone].sum()
-    residual = np.where(gone, 0.0, seen.residual - rate * mass)
-    if np.abs(residual).sum() <= ROUNDING * seen.cells.total_weight:
-        return None
-    found = part.bound.quick.search(residual, seconds=_half_until(deadline))
-    return describable(part, found, residual, min_group_size, _half_until(deadline))
-
-
-def _smaller_side(part: Examined, members: Members) -> Members:
-    """Return a group over active cells, or its complement where that weighs less in the event.
-
-    With a reference of one's own the rest is another finding, and the group itself is returned.
-    """
-    mass = part.seen.cells.mass
-    inside = members[part.seen.cells.active]
-    own = part.seen.cells.reference is not None
-    return inside if own or 2 * mass[inside].sum() <= mass.sum() else ~inside
-
-
-def _shared(part: Examined, group: Members, other: Members) -> float:
-    """Return the part that two groups share, by the smaller side of each."""
-    sides = (_smaller_side(part, members) for members in (group, other))
-    divisions = part.seen.cells.reference is None
-    return shared_part(part.seen.cells.mass, *sides, divisions=divisions)

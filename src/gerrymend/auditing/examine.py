@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from gerrymend._runtime.interrupts import check_stopped, interruptible
-from gerrymend.auditing.chosen_subgroups import described_sides, described_subgroups
+from gerrymend.auditing.chosen_subgroups import described_sides
 from gerrymend.auditing.doubts import Doubt
+from gerrymend.auditing.further_groups import described_subgroups
 from gerrymend.auditing.in_a_sentence import sentence_class
 from gerrymend.auditing.inference.discovery import check_exact
 from gerrymend.auditing.inference.held_out import measure_held_out
@@ -96,7 +97,7 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     examined = prove_each(tally, notions, subgroups, (1 - _DESCRIBING) * budget, side=side)
     n = tally.total_weight
     brackets = [part.bracket for part in examined]
-    several = described_subgroups(
+    several, why_fewer = described_subgroups(
         examined, number=top, min_group_size=min_group_size, deadline=deadline
     )
     worst = several[0] if several else None
@@ -134,6 +135,7 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         notions=tuple(notions),
         favourable=favourable,
         side=side,
+        why_fewer=why_fewer,
         permutation_test=test,
         held_out=None
         if held_out is None

@@ -41,17 +41,14 @@ class AuditReport:
         for the class, unless `exact`.
     upper_bound : float
         No subgroup of the class exceeds it, on these rows.
-    gamma : float
-        The unfairness to allow.
-    n_rows : int
-        Rows that were audited.
+    gamma, n_rows : float, int
+        The unfairness to allow, and the rows that were audited.
     subgroups : SubgroupClass
         The class that was searched.
     covers : str
         The class in words: all that `upper_bound` is about.
     no_bound : str or None
-        Why no bound was proven, and what to change: `upper_bound` is then no less than what any
-        set of rows at all could come to. None where one was.
+        Why no bound was proven, and what to change: `upper_bound` is then that of any set of rows.
     partial : tuple of (str, float)
         Parts of the class, in words, and what none of their subgroups exceeds.
     min_group_size : int
@@ -81,11 +78,13 @@ class AuditReport:
         The group that text and page begin with: `in_a_sentence` where that has most, else
         `disadvantaged`, or `worst` where it is not known who is; but where the p-value of these is
         above 5 %, or none but a formula tells who is in, the group of `sharpest` if there is one.
-        With a sentence in to_dict(), and `p_value_of`: the "group" itself, or the "search".
+        In to_dict() with a sentence, and whose the p-value is ("group" or "search").
     core : Subgroup or None
         The part of it with 80 % of its unfairness, and 1.5 times its gap, or more.
     top : tuple of Subgroup
         Subgroups that differ from each other, `worst` first; as many as were asked for and found.
+    why_fewer : tuple of str
+        Why `top` has fewer than were asked for: "alike", "shared", "little", "few_rows", "time".
     permutation_test : PermutationTest or None
         What chance alone would have made of the outcomes, where it was asked for.
     sharpest : SharpestGroup or None
@@ -113,13 +112,11 @@ class AuditReport:
     marginal_unfairness : float
         The largest unfairness of these groups, without sign.
     single_unfairness : float
-        The same over these and each interval of a number with enough rows inside and outside to be
-        described: what an audit of one attribute at a time would find at most. Over smaller groups
-        the figure would tell of them.
+        The same over these and each interval of a number that may be described: what an audit of
+        one attribute at a time would find at most.
     intersections : Intersections
         The groups in which two categories meet, by `intersection` of audit() or the first two of
-        few values: a table of rates, without those too small to be described and those that would
-        tell of these.
+        few values, without those that may not be described or would tell of these.
     weighted : bool
         Whether rows weigh differently.
     protected_used : tuple of str or None
@@ -130,7 +127,6 @@ class AuditReport:
         Rows in which an attribute is missing: in a category of their own, or dropped.
     rare_values : tuple of (str, int)
         Attributes with values that fewer than `min_group_size` rows have, and how many these are.
-        No description lists them; what is proven covers them.
     kept_back : tuple of str
         Parts from which fewer than `min_group_size` rows would follow, beside the others:
         "disadvantaged", "favoured", "in_a_sentence" and "sharpest" if a worse group is not told,
@@ -171,6 +167,7 @@ class AuditReport:
     lead: Subgroup | None = None
     core: Subgroup | None = None
     top: tuple[Subgroup, ...] = ()
+    why_fewer: tuple[str, ...] = ()
     permutation_test: PermutationTest | None = None
     sharpest: SharpestGroup | None = None
     held_out: HeldOut | None = None
@@ -286,6 +283,7 @@ class AuditReport:
             "in_a_sentence": _plain(self.in_a_sentence),
             "core": _plain(self.core),
             "top": [subgroup.to_dict() for subgroup in self.top],
+            "why_fewer": list(self.why_fewer),
             "p_value": self.p_value,
             "n_permutations": self.n_permutations,
             "detectable": self.detectable,
@@ -367,7 +365,7 @@ class AuditReport:
     def write_html(self, path: str | Path, **document: Any) -> Path:
         """Write the page of `to_html`, which takes `document`, to a file, whole or not at all.
 
-        Its folder has to exist; a file that is there is replaced. Returns the path.
+        A file that is there is replaced. Returns the path.
         """
         from gerrymend.reporting.page import write_page
 

@@ -1,6 +1,5 @@
 """check_report(): verify every statement of a report, or name it as not checked."""
 
-import itertools
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -40,6 +39,7 @@ from gerrymend.checker.said import check_core, check_said
 from gerrymend.checker.scope import check_scope
 from gerrymend.checker.sharpest import check_sharpest
 from gerrymend.checker.strata import check_strata, wrong_reference_rate
+from gerrymend.checker.top import check_top
 
 # Groups of another class than what is bounded, which may have more, as they are called here.
 _SAID = "The group in a sentence"
@@ -118,7 +118,7 @@ def check_report(
     provenance.budget, provenance.top: what the model decides by, and when, by what and with which
     seed, budget and number of subgroups the report was made.
     - favourable, side: settings of the audit, taken as stated.
-    - top: that no more subgroups were to be described.
+    - top, why_fewer: that no more subgroups were to be described, and why.
     - disadvantaged, favoured: that none of those which may be described is treated worse than the
     one, or better than the other.
     - lead.sentence, lead.chance: that its words are true.
@@ -186,7 +186,7 @@ def _run(case: Case) -> None:
     there = (case.stated["held_out"] or {}).get("subgroup")
     if fields := leave_later([*described.values(), *filter(None, [there])]):
         case.leave(fields, "which reports of before don't state")
-    _check_top(case)
+    check_top(case)
     check_sides(case)
     check_said(case)
     check_core(case)
@@ -342,20 +342,6 @@ def _wrong_words(where: str, stated: Mapping[str, Any], case: Case) -> Iterator[
         case.leave(f"{_FIELDS.get(where, field)}.subgroup", f"{where} in words; only its rule")
     elif wrong:
         yield wrong
-
-
-def _check_top(case: Case) -> None:
-    """Check that the top subgroups start with the worst and are in order, none twice."""
-    top = case.stated["top"]
-    first = top[0] if top else None
-    if first != case.stated["worst"]:
-        case.problem("The first of the top subgroups is not the worst one.")
-    sizes = [abs(one["unfairness"]) for one in top]
-    if any(later > sooner + ROUNDING for sooner, later in itertools.pairwise(sizes)):
-        case.problem("The top subgroups are not in the order of their unfairness.")
-    if any(one in top[:i] for i, one in enumerate(top)):
-        case.problem("A subgroup is twice among the top ones.")
-    case.leave("top", "that no more subgroups were to be described")
 
 
 def _check_agreement(case: Case, described: Mapping[str, Mapping[str, Any]]) -> None:

@@ -197,6 +197,7 @@ REPORT = {
     ),
     "worst": Maybe(_SUBGROUP),
     "top": Many(_SUBGROUP),
+    "why_fewer": Absent(Many(TEXT)),
     "p_value": Maybe(NUMBER),
     "n_permutations": WHOLE,
     "detectable": Maybe(AMOUNT),

@@ -1,7 +1,9 @@
-"""Say what a report leaves out for the sake of few rows, or for want of time."""
+"""Say what a report leaves out: for the sake of few rows, for want of time, or as no finding."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from gerrymend.reporting.wording import count
 
 Report = Mapping[str, Any]
 
@@ -13,6 +15,39 @@ _KEPT_BACK = {
     "sharpest": "who stands out most from chance",
     "composition": "some of who is in the groups",
 }
+
+
+# What became of the other subgroups that were found, by the reasons of `auditing.further_groups`.
+_WHY_FEWER = {
+    "alike": "much the same as {them}",
+    "shared": "not much beside those of their people who are in {them}",
+    "few_rows": "of a kind that would tell of few rows beside {them}",
+}
+
+
+def fewer_sentences(report: Report) -> list[str]:
+    """Say why fewer subgroups are described than were asked for; nothing where there are as many.
+
+    >>> report = {"provenance": {"top": 3}, "top": [{}], "why_fewer": ["alike", "little"]}
+    >>> print(*fewer_sentences(report))
+    3 subgroups were asked for, and 1 is told: the others that were found are much the same as it, \
+and no other has a tenth of its unfairness.
+    """
+    wanted = (report["provenance"] or {}).get("top", 1)
+    found = len(report["top"])
+    if not 0 < found < wanted:
+        return []
+    them = "it" if found == 1 else "them"
+    why = report.get("why_fewer", ())
+    passed = [words.format(them=them) for code, words in _WHY_FEWER.items() if code in why]
+    parts = [f"the others that were found are {', or '.join(passed)}"] if passed else []
+    if "little" in why:
+        parts.append(f"no other has a tenth of {'its' if found == 1 else 'the largest'} unfairness")
+    if "time" in why:
+        parts.append("there was no time to search for more (budget, --budget)")
+    asked = f"{count(wanted)} subgroups were asked for, and {count(found)}"
+    reasons = f": {', and '.join(parts)}" if parts else ""
+    return [f"{asked} {'is' if found == 1 else 'are'} told{reasons}."]
 
 
 def kept_back_sentence(report: Report, besides: Sequence[str] = ()) -> str | None:

@@ -18,7 +18,7 @@ from gerrymend.reporting.audit.direction import (
     of_numbers,
 )
 from gerrymend.reporting.audit.further import further_facts
-from gerrymend.reporting.audit.left_out import kept_back_sentence
+from gerrymend.reporting.audit.left_out import fewer_sentences, kept_back_sentence
 from gerrymend.reporting.audit.next_steps import decide_sentence
 from gerrymend.reporting.audit.population import discovery_sentence, population_means
 from gerrymend.reporting.audit.said import (
@@ -145,7 +145,7 @@ def _subgroups(report: Report) -> Facts:
     # Withheld or not at all: either way there is none to name.
     if not facts:
         facts.append(("Subgroups", words.nothing_sentence(report)))
-    facts += [("", sentence) for sentence in words.fewer_sentences(report)]
+    facts += [("", sentence) for sentence in fewer_sentences(report)]
     if report["withheld"]:
         facts.append(("Withheld", words.withheld_sentence(report)))
     return facts

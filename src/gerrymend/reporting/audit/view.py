@@ -24,6 +24,7 @@ from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.findings import cautions
 from gerrymend.reporting.audit.heat_map import heat_map_sentence, heat_maps
 from gerrymend.reporting.audit.how import date_words, expert_facts, how_facts
+from gerrymend.reporting.audit.left_out import fewer_sentences
 from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
@@ -113,7 +114,7 @@ def audit_view(
         if model is None
         else model_view(model, is_compared=document.since is not None),
         "subgroups": subgroup_cards(report, axis),
-        "fewer": words.fewer_sentences(report),
+        "fewer": fewer_sentences(report),
         "scale": f"from {figure(axis[0], unit)} to {figure(axis[1], unit)}",
         "no_subgroups": f"{words.nothing_sentence(report)} {words.proof_sentences(report)}",
         "gap": {"bars": _bars(report), "sentence": words.gap_sentence(report)},

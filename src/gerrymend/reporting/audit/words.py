@@ -183,24 +183,6 @@ def nothing_sentence(report: Report) -> str:
     return "No subgroup was found that differs at all."
 
 
-def fewer_sentences(report: Report) -> list[str]:
-    """Say why fewer subgroups are described than were asked for; nothing where there are as many.
-
-    What is passed over is said as `chosen_subgroups` does it.
-    """
-    wanted = (report["provenance"] or {}).get("top", 1)
-    found = len(report["top"])
-    if not 0 < found < wanted:
-        return []
-    them = "it" if found == 1 else "them"
-    return [
-        f"{count(wanted)} subgroups were asked for, and {count(found)} "
-        f"{'is' if found == 1 else 'are'} told: all others that were found are much the same as "
-        f"{them}, have less than a tenth of the largest unfairness but for those who are in "
-        f"{them}, or would tell of few rows beside {them}; or the time was up."
-    ]
-
-
 def gap_sentence(report: Report) -> str:
     """Say how the worst unfairness compares with the largest of one attribute at a time.
 
