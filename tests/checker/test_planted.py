@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from gerrymend import check_report
@@ -33,12 +34,14 @@ def verdict(plant, data):
 
 
 def still_true(plant, report):
-    """Whether a change of a rule leaves it the same rule.
+    """Whether what is changed says the same: strata in another order, or the same rule.
 
     The order of conditions, terms and values is no matter, nor a value that comes twice, nor a
     number that no combination of categories is on the other side of; nor where between two whole
     numbers a cut of whole numbers is.
     """
+    if (plant.path, plant.change) == (("strata",), "reversed"):
+        return True
     if "rule" not in plant.path:
         return False
     if plant.change == "reversed" or (plant.change, plant.path[-1]) == ("duplicated", "values"):
@@ -51,6 +54,18 @@ def still_true(plant, report):
         return old["kind"] == new["kind"] == "linear" and _sides(old) == _sides(new)
     except (KeyError, TypeError, ValueError):
         return False
+
+
+def _is_rounding(plant, report, data):
+    """Whether a figure changed by no more than the 1e-9 of the largest outcome that it is kept to.
+
+    Of numbers around 10, a mean near 0 and one that is a millionth of itself more are the same.
+    """
+    if not plant.change.startswith("a millionth"):
+        return False
+    old, new = (_at(whole, plant.path) for whole in (report, plant.report))
+    outcomes = np.subtract(data["y_true"], data["y_pred"], dtype=float)
+    return abs(new - old) <= 1e-9 * max(1.0, np.abs(outcomes).max())
 
 
 def _is_cut_the_same(plant, report):
@@ -97,7 +112,7 @@ def planted(kind, monkeypatch, every=1):
     for plant in itertools.islice(plants(report), KINDS.index(kind) % every, None, every):
         what = verdict(plant, data)
         told[what] += 1
-        if what == SILENT and not still_true(plant, report):
+        if what == SILENT and not (still_true(plant, report) or _is_rounding(plant, report, data)):
             silent.append((plant.path, plant.change))
     assert not silent
     assert told[REFUSED] > told[NAMED]

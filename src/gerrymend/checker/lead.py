@@ -1,6 +1,7 @@
 """Check of who a report leads with: that it is the group that leads, with the figures it has."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from gerrymend.checker.case import Case
@@ -8,8 +9,8 @@ from gerrymend.checker.chance import LEVEL
 from gerrymend.checker.exact import exact
 from gerrymend.checker.words import obeyed
 
-# A group in a sentence leads if it has so much of the other's unfairness, in percent.
-_MOST = 80
+# A group in a sentence leads if it has so much of the other's unfairness, but for rounding.
+_MOST = Fraction(4, 5) - Fraction(1, 10**9)
 # A description of more characters is no sentence; one by values has one of these after a name.
 _LONGEST = 120
 _COMPARISONS = ("= ", "≠ ", "in {", "not in {", "≥ ", "≤ ")
@@ -67,7 +68,7 @@ def largest(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> Mappi
     said: Mapping[str, Any] = stated["in_a_sentence"]["subgroup"]
     own, worst = (abs(exact(one["unfairness"])) for one in (said, first))
     gamma = exact(stated["gamma"])
-    return said if 100 * own >= _MOST * worst and (own > gamma) == (worst > gamma) else first
+    return said if own >= _MOST * worst and (own > gamma) == (worst > gamma) else first
 
 
 def says_who(subgroup: Mapping[str, Any]) -> bool:

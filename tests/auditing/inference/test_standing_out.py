@@ -286,7 +286,7 @@ def null_sample(kind, rng, n=300):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rates", "weights", "probabilities", "strata", "notions"])
 def test_p_values_are_uniform_where_nothing_differs(kind):
-    n_samples = 400
+    n_samples = 2000
     n_draws = 39
     p_values = []
     for seed in range(n_samples):

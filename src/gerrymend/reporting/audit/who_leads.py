@@ -31,6 +31,7 @@ EXPERTS = "For experts"
 STANDS_OUT = "Stands out"
 # A group in a sentence leads if it has this part of the worst's unfairness, or more.
 MOST = 0.8
+_ROUNDING = 1e-9
 # A part of it is another finding if its rate is so many times as far off.
 _TIMES = 2.0
 # Up to this a p-value speaks against chance.
@@ -148,7 +149,8 @@ def sentence_leads(own: float, worst: float, gamma: float) -> bool:
     >>> sentence_leads(0.016, 0.018, 0.01), sentence_leads(0.009, 0.011, 0.01)
     (True, False)
     """
-    has_most = abs(own) >= MOST * abs(worst)
+    # Less than rounding, so that a part of exactly four fifths is one on every machine.
+    has_most = abs(own) >= (MOST - _ROUNDING) * abs(worst)
     return has_most and (abs(own) > gamma) == (abs(worst) > gamma)
 
 
