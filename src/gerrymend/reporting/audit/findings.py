@@ -16,6 +16,7 @@ from gerrymend.reporting.audit.subgroup_words import (
     who_is_in,
 )
 from gerrymend.reporting.audit.who_leads import (
+    is_chance,
     is_for_experts,
     is_rest,
     is_the_same,
@@ -119,13 +120,17 @@ def inner_sentences(report: Report) -> list[str]:
 
 
 def other_sentences(report: Report, rows: str) -> list[str]:
-    """Say who else can be said in a sentence, who is most favoured, and what is for experts."""
+    """Say who else can be said in a sentence, who is most favoured, and what is for experts.
+
+    What is for experts is left to the facts where chance may have made it.
+    """
     if largest(report) is None:
         return []
     favoured = _lead_sentences(report, rows)[1:]
     if sharpest_leads(report):
         return favoured
-    experts = [_for_experts(report)] if stands_alone(report) else []
+    is_another = stands_alone(report) and not is_chance(report)
+    experts = [_for_experts(report)] if is_another else []
     return [*said_sentences(report), *favoured, *experts]
 
 
