@@ -349,6 +349,26 @@ def test_a_run_that_does_not_converge_says_what_to_change(toy):
         clf.fit(X, y, sensitive_features=protected)
 
 
+@pytest.mark.parametrize("solver", ["exponentiated_gradient", "fictitious_play"])
+def test_all_rounds_that_end_above_gamma_say_so(toy, solver):
+    """tol=None asks for no convergence, but gamma is asked for in any case."""
+    X, y, protected = toy
+    how = {"solver": solver, "max_iter": 3, "tol": None, "random_state": 0}
+    clf = SubgroupParityClassifier(LinearRegression(), gamma=0.0, C=0.01, **how)
+    with pytest.warns(ConvergenceWarning) as told:
+        clf.fit(X, y, sensitive_features=protected)
+    found = abs(clf.worst_subgroup_.unfairness)
+    assert found > 0.0
+    (words,) = (str(one.message) for one in told)
+    assert words.startswith("After 3 rounds at gamma=0 the worst subgroup found has unfairness 0.")
+    assert words.endswith("; or raise max_iter (now 3); or allow a larger gamma.")
+    assert "Raise C (now 0.01)" in words
+    assert "set certify=True" in words
+    # Within gamma nothing is said, be the gap what it may: warnings are errors here.
+    clf.set_params(gamma=2 * found, C=10.0).fit(X, y, sensitive_features=protected)
+    assert abs(clf.worst_subgroup_.unfairness) <= clf.gamma
+
+
 def test_an_interrupted_fit_keeps_what_it_had(toy, monkeypatch):
     X, y, protected = toy
     calls = []

@@ -43,7 +43,8 @@ class SubgroupParityClassifier(ParityClassifier):
     max_iter : int, default=120
         The most rounds to play; a round trains the estimator once.
     tol : float or None, default=2e-3
-        The game has converged when gap and penalty are at most this. None plays every round.
+        The game has converged when gap and penalty are at most this. None plays every round and
+        asks for no convergence: a gap is not warned of, an unfairness above gamma is.
     certify : bool, default=False
         Go on until it is proven that no subgroup of the class exceeds gamma on the training rows,
         whatever error that takes: each subgroup that refutes it is learned from. For

@@ -38,8 +38,11 @@ from gerrymend.frontier import training as frontier
 from gerrymend.inputs.sample import Sample
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.subgroups import as_subgroup_class
+from tests.all_rounds import MAY_EXCEED_GAMMA
 from tests.cli.calling import call
 from tests.marks import slow
+
+pytestmark = MAY_EXCEED_GAMMA
 
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing", "dask"]
 # More rows than joblib sends: workers map them, and can't write to them.

@@ -31,7 +31,10 @@ from gerrymend.datasets import make_intersectional
 from gerrymend.frontier.points import FrontierPoint, OnRows
 from gerrymend.frontier.tradeoffs import ParetoFrontier, dominated, knee, mark_dominated
 from gerrymend.inputs.sample import Sample
+from tests.all_rounds import MAY_EXCEED_GAMMA
 from tests.marks import slow
+
+pytestmark = MAY_EXCEED_GAMMA
 
 GAMMAS = [0.0, 0.01, 0.05]
 

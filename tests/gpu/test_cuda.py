@@ -26,7 +26,10 @@ torch = pytest.importorskip("torch")
 if not torch.cuda.is_available():
     pytest.skip("no CUDA device", allow_module_level=True)
 
+from tests.all_rounds import MAY_EXCEED_GAMMA  # noqa: E402
 from tests.solvers.test_device import classifier, fit_path  # noqa: E402
+
+pytestmark = MAY_EXCEED_GAMMA
 
 
 @pytest.fixture(autouse=True)

@@ -29,6 +29,9 @@ from gerrymend import (
 )
 from gerrymend.datasets import make_gerrymandered, make_intersectional
 from gerrymend.plotting._display import label
+from tests.all_rounds import MAY_EXCEED_GAMMA
+
+pytestmark = MAY_EXCEED_GAMMA
 
 
 @pytest.fixture(autouse=True)

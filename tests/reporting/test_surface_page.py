@@ -6,6 +6,9 @@ import pytest
 from gerrymend import DiscriminationSurface, SubgroupParityClassifier, discrimination_surface
 from gerrymend.datasets import make_intersectional
 from gerrymend.reporting import wording
+from tests.all_rounds import MAY_EXCEED_GAMMA
+
+pytestmark = MAY_EXCEED_GAMMA
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")

@@ -31,7 +31,10 @@ from gerrymend.solvers.regression.game import RegressionGame  # noqa: E402
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, Taught  # noqa: E402
 from gerrymend.solvers.regression.rows import LocalBlocks, SummedBlocks  # noqa: E402
 from gerrymend.subgroups.encoding import LinearEncoding  # noqa: E402
+from tests.all_rounds import MAY_EXCEED_GAMMA  # noqa: E402
 from tests.marks import slow  # noqa: E402
+
+pytestmark = MAY_EXCEED_GAMMA
 
 
 def model(estimator=None, **settings):

@@ -8,7 +8,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from gerrymend import FictitiousPlay, LinearThresholds, SubgroupParityClassifier
 from gerrymend.notions import FALSE_POSITIVE_RATE
+from tests.all_rounds import MAY_EXCEED_GAMMA
 from tests.solvers.test_blocks import GAMMAS, problem
+
+pytestmark = MAY_EXCEED_GAMMA
 
 
 @pytest.fixture(scope="module", autouse=True)

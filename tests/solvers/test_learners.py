@@ -20,6 +20,7 @@ from gerrymend import SubgroupParityClassifier
 from gerrymend._numeric.projection import Projection
 from gerrymend.solvers.players.estimator_checks import check_estimator_kind, check_uses_weights
 from gerrymend.solvers.players.learners import LinearLearner, make_learner
+from tests.all_rounds import MAY_EXCEED_GAMMA
 
 
 @pytest.fixture
@@ -289,6 +290,7 @@ class Recording(LogisticRegression):
         return super().fit(X, y, sample_weight)
 
 
+@MAY_EXCEED_GAMMA
 @pytest.mark.parametrize("solver", ["exponentiated_gradient", "fictitious_play"])
 def test_estimators_are_fitted_to_the_rows_themselves_and_to_no_copy(solver, monkeypatch):
     monkeypatch.setattr(Recording, "seen", [])

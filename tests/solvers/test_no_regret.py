@@ -12,6 +12,7 @@ from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups import Marginals
+from tests.all_rounds import MAY_EXCEED_GAMMA
 from tests.solvers.linear_players import linear_players
 from tests.solvers.test_known_games import TableLearner, make_game
 
@@ -125,6 +126,7 @@ def test_without_noise_and_pressure_it_is_the_plain_answer(toy):
     assert end.gap == pytest.approx(plain.gap)
 
 
+@MAY_EXCEED_GAMMA
 def test_by_name_and_in_a_classifier(toy):
     X, y, protected = toy
     assert isinstance(as_solver("no_regret"), NoRegret)

@@ -13,6 +13,9 @@ from sklearn.model_selection import GridSearchCV
 from gerrymend import SubgroupParityClassifier
 from gerrymend.datasets import make_intersectional
 from gerrymend.solvers.base import Interrupted
+from tests.all_rounds import MAY_EXCEED_GAMMA
+
+pytestmark = MAY_EXCEED_GAMMA
 
 callback = pytest.importorskip("sklearn.callback")
 SOLVERS = ["exponentiated_gradient", "fictitious_play"]

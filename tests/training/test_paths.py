@@ -17,8 +17,11 @@ from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.solvers.regression.rows import SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.subgroups.linear_rule import LinearRule
+from tests.all_rounds import MAY_EXCEED_GAMMA
 from tests.solvers.test_blocks import problem
 from tests.solvers.test_device import classifier
+
+pytestmark = MAY_EXCEED_GAMMA
 
 GAMMAS = np.linspace(0.0003, 0.0303, 40).tolist()
 

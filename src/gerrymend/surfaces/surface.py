@@ -165,7 +165,7 @@ class DiscriminationSurface:
         >>> from gerrymend.datasets import make_intersectional
         >>> data = make_intersectional(800, random_state=0)
         >>> clf = SubgroupParityClassifier(
-        ...     LinearRegression(), solver="fictitious_play", max_iter=20, tol=None, gamma=0.0,
+        ...     LinearRegression(), solver="fictitious_play", max_iter=20, tol=None, gamma=0.1,
         ...     random_state=0)
         >>> surface = DiscriminationSurface.from_training(
         ...     clf, data.data, data.target, sensitive_features=data.sensitive_features,

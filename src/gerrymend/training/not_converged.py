@@ -80,7 +80,7 @@ def warn_unless_converged(
         What the game came to.
     C, tol, max_iter, certify
         The classifier's parameters. With `certify` only a proof is asked for; without, `tol=None`
-        plays all rounds and never warns.
+        plays all rounds and asks for no convergence, but an unfairness above gamma is told too.
     """
     unfairness = equilibrium.found
     gap = equilibrium.gap
@@ -104,12 +104,12 @@ def warn_unless_converged(
                 ("raise ", Argument("budget")),
                 allowed,
             )
-    elif tol is not None and unfairness > gamma * (1 + _ROUNDED) + equilibrium.scale * ROUNDING:
-        if equilibrium.converged:
+    elif unfairness > gamma * (1 + _ROUNDED) + equilibrium.scale * ROUNDING:
+        if tol is not None and equilibrium.converged:
             limit = "tol"
             within = f" (now {tol:g}), which C times the excess is within"
             longer = ("lower ", Argument(limit), within)
-        else:
+        elif tol is not None:
             longer = (*longer, f", while the gap is large (now {gap:.4f})")
         warning = _above_gamma(equilibrium, limit, C, longer, allowed)
     elif tol is not None and not equilibrium.converged:
@@ -136,11 +136,13 @@ def _above_gamma(
     equilibrium: Equilibrium, limit: str, C: float, *others: Remedy
 ) -> NotConvergedWarning:
     """Return the warning of a mixture above gamma, be it by little; `others` are more to do."""
+    gamma = equilibrium.gamma
+    found = at_least(equilibrium.found, beside=gamma)
+    least = at_least(float(equilibrium.unfairness.min()), beside=gamma)
     return NotConvergedWarning(
         limit,
-        f"{_after(equilibrium)} worst subgroup found has unfairness "
-        f"{at_least(equilibrium.found, beside=equilibrium.gamma)}, above gamma; the least of any "
-        f"mixture on the way is {equilibrium.unfairness.min():.4f}.",
+        f"{_after(equilibrium)} worst subgroup found has unfairness {found}, above gamma; the "
+        f"least of any mixture on the way is {least}.",
         (
             "raise ",
             Argument("C"),
