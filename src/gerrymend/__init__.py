@@ -24,7 +24,13 @@ if TYPE_CHECKING:
     from gerrymend.models.derandomization_cost import DerandomizationCost
     from gerrymend.models.mixture_classifier import MixtureClassifier
     from gerrymend.models.saving import ModelFileError, load_model, save_model, types_to_trust
-    from gerrymend.notions import FairnessNotion, GroupMean, OutcomeNotion
+    from gerrymend.notions import (
+        FairnessNotion,
+        GroupMean,
+        Multiaccuracy,
+        Multicalibration,
+        OutcomeNotion,
+    )
     from gerrymend.plotting import (
         AuditDisplay,
         ConvergenceDisplay,
@@ -79,6 +85,8 @@ _HOME = {
     "FairnessNotion": "notions.rates",
     "GroupMean": "notions.references",
     "OutcomeNotion": "notions.outcomes",
+    "Multiaccuracy": "notions.scores",
+    "Multicalibration": "notions.scores",
     "FictitiousPlay": "solvers",
     "NoRegret": "solvers",
     "MultiplicativeWeights": "solvers",
@@ -122,6 +130,8 @@ __all__ = [
     "Marginals",
     "MixtureClassifier",
     "ModelFileError",
+    "Multiaccuracy",
+    "Multicalibration",
     "MultiplicativeWeights",
     "NoRegret",
     "OutcomeNotion",

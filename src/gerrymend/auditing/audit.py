@@ -6,7 +6,7 @@ from typing import Any
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.doubts import doubts_of
 from gerrymend.auditing.examine import examine
-from gerrymend.auditing.from_rows import Given, read_tally, second_sample
+from gerrymend.auditing.from_rows import Given, as_read, read_tally, second_sample
 from gerrymend.auditing.inference.held_out import split
 from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
@@ -243,7 +243,7 @@ def audit(
     decided = Decided(threshold, decision_probabilities, pos_label, many=True)
     given = Given(y_true, y_pred, sensitive_features, sample_weight, control_features)
     tally = read_tally(data, given, decided, settings["notions"])
-    settings["notions"] = by_class(settings["notions"], tally.labels, favourable)
+    settings["notions"] = by_class(as_read(settings["notions"], tally), tally.labels, favourable)
     check_counted(tally, settings["notions"], leave_out=leave_out_empty_strata)
     held_out = None
     if holdout is not None:

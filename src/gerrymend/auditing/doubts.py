@@ -235,7 +235,7 @@ def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
     positive = tally.positive.sum(axis=0)
     by_decision = [table.positive.sum(axis=0) for table in tables] or [total - positive, positive]
     asked = (("label", named[0], by_label), ("decision", named[1], by_decision))
-    for column in tally.columns:
+    for column in tally.protected:
         for what, name, weights in asked:
             if isinstance(name, str) and name == column.name:
                 told = f"is the {what} itself: {_MADE_OF_IT}."
@@ -259,7 +259,7 @@ def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
                 f"The protected attribute {column.name} is the same in every row: it makes no "
                 "groups.",
             )
-    for name, distinct in nearly_unique(tally.columns, n_rows).items():
+    for name, distinct in nearly_unique(tally.protected, n_rows).items():
         yield Doubt(
             "nearly_unique_attribute",
             f"The protected attribute {name} has nearly as many values as there are rows "

@@ -84,13 +84,13 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     AuditReport
     """
     check_references(tally, notions, min_group_size)
-    check_intersection(intersection, tally.columns)
+    check_intersection(intersection, tally.protected)
     if discovery_rate is not None:
         check_exact(tally.of_notion(notion) for notion in notions)
     classes = [subgroups]
     if isinstance(subgroups, LinearThresholds | Trees):  # whose worst may need a sentence
-        classes.append(sentence_class(tally.columns))
-    compile_proofs(classes, tally.columns)
+        classes.append(sentence_class(tally.protected))
+    compile_proofs(classes, tally.protected)
     end = time.monotonic() + budget
     deadline = end - _SAYING * budget
     examined = prove_each(tally, notions, subgroups, (1 - _DESCRIBING) * budget, side=side)
@@ -216,7 +216,7 @@ def _of_the_data(
     tally: Tally, seen: Sequence[NotionTally], min_group_size: int, features: tuple[str, ...] | None
 ) -> dict[str, Any]:
     """Return the fields of a report that don't depend on the class of subgroups."""
-    attributes = tuple(column.name for column in tally.columns)
+    attributes = tuple(column.name for column in tally.protected)
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,

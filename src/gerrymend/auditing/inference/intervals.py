@@ -44,6 +44,7 @@ from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.rules import Conjunction, Rule
+from gerrymend.subgroups.within_scores import ScoreIntervals
 
 # The confidence with which all intervals hold.
 LEVEL = 0.95
@@ -144,8 +145,14 @@ class Listed(NamedTuple):
 def named_groups(examined: Sequence[Examined]) -> list[Listed]:
     """Return the groups of a class that lists them, once for each notion; none of other classes."""
     # The paper's grid is a list as well, of 400 shades of a few groups: nothing to read.
+    bounds = [
+        part.bound.base if isinstance(part.bound, ScoreIntervals) else part.bound
+        for part in examined
+    ]
     return [
-        Listed.of(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass
+        Listed.of(part.seen, bound)
+        for part, bound in zip(examined, bounds, strict=True)
+        if type(bound) is ListedClass
     ]
 
 
@@ -214,16 +221,21 @@ def group_estimates(
         outcomes = active @ seen.outcomes
         values = active @ seen.residual / seen.cells.total_weight
         expected = outcomes - active @ seen.residual
+        # Of scores outcomes are errors: what happened is so far from what was predicted.
+        scores = np.zeros(len(mass))
+        if seen.cells.predicted is not None:
+            np.divide(active @ seen.cells.predicted, mass, out=scores, where=mass > 0)
         for i in np.flatnonzero(mask).tolist():
-            rate = float(outcomes[i] / mass[i])
+            rate = float(outcomes[i] / mass[i] + scores[i])
+            low, high = _interval(estimates.rate, i)
             rows.append(
                 GroupEstimate(
                     group=groups.rules[i].describe(),
                     notion=seen.notion.name,
                     size=int(groups.sizes[i]),
                     rate=rate,
-                    overall_rate=float(expected[i] / mass[i]),
-                    rate_interval=_interval(estimates.rate, i),
+                    overall_rate=float(expected[i] / mass[i] + scores[i]),
+                    rate_interval=Interval(low + float(scores[i]), high + float(scores[i])),
                     unfairness=float(values[i]),
                     unfairness_interval=_interval(estimates.unfairness, i),
                     rule=groups.rules[i],
