@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         AuditDisplay,
         ConvergenceDisplay,
         FrontierDisplay,
+        SubgroupCalibrationDisplay,
         SurfaceDisplay,
         TrajectoryDisplay,
     )
@@ -102,6 +103,7 @@ _HOME = {
     "AuditDisplay": "plotting",
     "ConvergenceDisplay": "plotting",
     "FrontierDisplay": "plotting",
+    "SubgroupCalibrationDisplay": "plotting",
     "SurfaceDisplay": "plotting",
     "TrajectoryDisplay": "plotting",
 }
@@ -138,6 +140,7 @@ __all__ = [
     "ParetoFrontier",
     "Proof",
     "Subgroup",
+    "SubgroupCalibrationDisplay",
     "SubgroupParityClassifier",
     "SurfaceDisplay",
     "TrajectoryDisplay",

@@ -112,10 +112,11 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         "n_jobs": n_jobs,
         "on_draw": on_draw,
     }
-    is_tested = n_permutations > 0 and not why_no_test(tally, examined)
+    no_test = why_no_test(tally, examined)
+    is_tested = n_permutations > 0 and not no_test
     named = [NamedGroups.of(part, min_group_size) for part in examined if is_tested]
     test = None
-    if n_permutations or any(notion.reference != OVERALL for notion in notions):
+    if n_permutations or (no_test and any(notion.reference != OVERALL for notion in notions)):
         test = permutation_test(
             tally, examined, n_permutations=n_permutations, named=named, **drawing
         )

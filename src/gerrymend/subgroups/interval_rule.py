@@ -26,6 +26,23 @@ def within_interval(rule: Rule, interval: Condition) -> Rule:
     return WithinInterval(rule, interval)
 
 
+def at_all_scores(rule: Rule, score: str) -> Rule:
+    """Return a rule without the interval of the score that it is within.
+
+    >>> young = Conjunction((Condition("age", high=30), Condition("score", low=0.5)),
+    ...                     {"age": "number", "score": "number"})
+    >>> print(at_all_scores(young, "score"))
+    age < 30
+    """
+    if isinstance(rule, WithinInterval):
+        return rule.rule
+    if not isinstance(rule, Conjunction):
+        return rule
+    kept = tuple(one for one in rule.conditions if one.attribute != score)
+    kinds = {name: kind for name, kind in rule.kinds.items() if name != score}
+    return replace(rule, conditions=kept, kinds=kinds)
+
+
 @dataclass(frozen=True)
 class WithinInterval(Rule):
     """The rule that another one holds, and the score lies in an interval."""

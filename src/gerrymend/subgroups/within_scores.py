@@ -241,11 +241,8 @@ class ScoreIntervals(BoundClass):
     def search(self, residual: Array, *, seconds: float = math.inf) -> Found:
         """Return the worst of as many intervals as there is time for, one at least."""
         stack = self._stacked(residual)
-        most = self._most(stack)
         best = Best()
-        for interval, left in _by_promise(most, seconds):
-            if most[interval] <= best.value:
-                break
+        for interval, left in _by_promise(self._most(stack), seconds, best):
             found = self.base.search(stack[interval], seconds=left)
             best.take(self._found(residual, interval, found))
         return best.found
@@ -266,23 +263,26 @@ class ScoreIntervals(BoundClass):
     ) -> Bracket:
         """Bracket the worst |value| of all intervals: each is proven to have no more than the best.
 
-        Intervals that can't have more, whatever rows they take, need no proof. The time that is
-        left is shared among those that are left.
+        Intervals that can't have more, whatever rows they take, need no proof. Those that are left
+        share the time that is left, and are proven again as long as it is some use.
         """
         deadline = time.monotonic() + seconds
         stack = self._stacked(residual)
-        most = self._most(stack)
-        best = Best()
+        bounds = self._most(stack)
+        best = Best(0.0 if at_most is None else at_most)
         if not self.exact:  # what others are compared with, so that few have to be proven
             best.take(self.search(residual, seconds=seconds / 4))
-        bounds = most.copy()
-        for interval, left in _by_promise(most, deadline - time.monotonic()):
-            limit = best.value if at_most is None else max(best.value, at_most)
-            if most[interval] <= limit or (at_most is not None and best.value > at_most):
-                break
-            bracket = self._close(stack[interval], limit, left, further=at_most is None)
-            bounds[interval] = bracket.upper_bound
-            best.take(self._found(residual, interval, bracket.found))
+        goes_on = True
+        while goes_on:
+            known = (best.value, float(bounds.sum()))
+            for interval, left in _by_promise(bounds, deadline - time.monotonic(), best):
+                if at_most is not None and best.value > at_most:
+                    break
+                bracket = self._close(stack[interval], best.limit, left, further=at_most is None)
+                bounds[interval] = min(bounds[interval], bracket.upper_bound)
+                best.take(self._found(residual, interval, bracket.found))
+            is_new = (best.value, float(bounds.sum())) != known
+            goes_on = not self.exact and is_new and time.monotonic() < deadline
         if best.is_none:  # no rows at all have as much as is asked about
             best.take(self.search(residual, seconds=0.0))
         return Bracket(best.found, max(best.value, float(bounds.max())))
@@ -293,8 +293,6 @@ class ScoreIntervals(BoundClass):
         Where it does, that may be enough, or has to be closed in `further`.
         """
         start = time.monotonic()
-        if limit < 0:
-            return self.base.prove(residual, seconds=seconds)
         bracket = self.base.prove(residual, at_most=limit, seconds=seconds)
         value = abs(float(bracket.found.values[0]))
         left = seconds - (time.monotonic() - start)
@@ -317,12 +315,9 @@ class ScoreIntervals(BoundClass):
         """
         stack = self._stacked(residual)
         counts = np.rint(self._stacked(rows.astype(np.float64))).astype(np.intp)
-        most = self._most(stack)
         total = int(rows.sum())
         best = Best()
-        for interval, left in _by_promise(most, seconds):
-            if most[interval] <= best.value:
-                break
+        for interval, left in _by_promise(self._most(stack), seconds, best):
             for found in self._of_interval(stack[interval], counts[interval], min_group_size, left):
                 one = self._found(residual, interval, found)
                 inside = int(rows[one.members[0] > 0].sum())
@@ -346,10 +341,14 @@ class ScoreIntervals(BoundClass):
 
 
 class Best:
-    """The worst subgroup so far; −1 is the value before there is any, so that 0 is above it."""
+    """The worst subgroup so far, and the |value| that others have to exceed to matter.
 
-    def __init__(self) -> None:
+    `value` is −1 before there is any, so that 0 is above it; `limit` is never below `least`.
+    """
+
+    def __init__(self, least: float = -1.0) -> None:
         self._found: Found | None = None
+        self._least = least
         self.value = -1.0
 
     @property
@@ -363,6 +362,11 @@ class Best:
         assert self._found is not None
         return self._found
 
+    @property
+    def limit(self) -> float:
+        """What others have to exceed."""
+        return max(self.value, self._least)
+
     def take(self, found: Found) -> None:
         """Keep what was found if it is worse than all before, by more than rounding."""
         value = abs(float(found.values[0]))
@@ -371,15 +375,17 @@ class Best:
             self.value = value
 
 
-def _by_promise(most: Array, seconds: float) -> Iterator[tuple[int, float]]:
-    """Yield intervals, those that may have most first, each with its share of the time left.
+def _by_promise(most: Array, seconds: float, best: Best) -> Iterator[tuple[int, float]]:
+    """Yield intervals that may exceed the best, those that may have most first.
 
-    One is yielded in any case, and no other once there is none left.
+    Each comes with its share of the time that is left. One is yielded in any case where there is
+    none, and no other.
     """
     deadline = time.monotonic() + seconds
-    order = np.argsort(-most, kind="stable").tolist()
-    for place, interval in enumerate(order):
+    order = np.argsort(-most, kind="stable")
+    for place, interval in enumerate(order.tolist()):
+        waiting = int((most[order[place:]] > best.limit * (1 + _SAME)).sum())
         left = max(0.0, deadline - time.monotonic())
-        if place and not left:
+        if not waiting or (place and not left):
             return
-        yield interval, left / (len(order) - place)
+        yield interval, left / waiting

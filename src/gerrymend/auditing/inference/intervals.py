@@ -8,7 +8,8 @@ Of rows drawn independently, let e be the part in the event, ḡ the group's par
 - A rate has its exact interval (Clopper and Pearson). Where rows weigh differently n becomes the
   effective number (Σ w)² / Σ w² (Korn and Graubard); an outcome between 0 and 1 varies no more than
   one of 0 or 1 with the same mean, so its interval is wide enough too. A mean of numbers has
-  Student's, with var(mean) = Σ w²·(u − mean)² / (Σ w)².
+  Student's, with var(mean) = Σ w²·(u − mean)² / (Σ w)². The error of scores of a label is what
+  happened less what was predicted, with the interval of the former.
 - Δ is a difference of two independent rates, in intervals [l₁, u₁] and [l₀, u₀]. Its own (Newcombe)
   reaches from Δ − √((rate − l₁)² + (u₀ − other)²) to Δ + √((u₁ − rate)² + (other − l₀)²): each end
   with the spread that its side of either rate has, so that it is right for rates near 0 and 1.
@@ -31,7 +32,12 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.inference.averages import mean_ends, overall_variance, rate_ends
+from gerrymend.auditing.inference.averages import (
+    mean_ends,
+    overall_variance,
+    rate_ends,
+    score_ends,
+)
 from gerrymend.auditing.inference.differences import (
     Ends,
     difference_from_reference,
@@ -310,6 +316,8 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     ends: Ends = rate_ends
     if seen.tally.spread is not None:
         ends = partial(mean_ends, overall=overall_variance(seen))
+    if seen.cells.predicted is not None and seen.notion.unit is None:
+        ends = partial(score_ends, predicted=members @ seen.cells.predicted, centre=lowest)
     rate = ends(inside, level)
     z = float(ndtri((1 + level) / 2))
     rates = lowest + span * np.array(rate[1:])

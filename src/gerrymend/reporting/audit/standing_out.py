@@ -15,6 +15,7 @@ from gerrymend.reporting.audit.direction import (
     sharpest_leads,
 )
 from gerrymend.reporting.audit.permutations import is_least
+from gerrymend.reporting.audit.score_words import draws_of
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_sentence
 from gerrymend.reporting.wording import count, event_noun, p_equals, percent
@@ -51,7 +52,8 @@ def adjusted_words(report: Report) -> str:
     looked_at = f"the {count(tested['n_groups'])} groups" if tested["n_groups"] > 1 else "the group"
     told = f"{p_equals(tested['p_value'])}, after allowing for {looked_at} looked at"
     if is_least(tested["p_value"], report):
-        told += f"; {count(report['n_permutations'])} shuffles can give no less"
+        draws = draws_of(report, "value").noun.replace("permutations", "shuffles")
+        told += f"; {count(report['n_permutations'])} {draws} can give no less"
     return told
 
 
@@ -134,8 +136,9 @@ def named_groups_sentence(report: Report) -> str | None:
         which = "those that were searched"
     found = "at least one stands out" if stands_out(report) else "none stands out"
     values = "values" if of_numbers(report) else "decisions"
+    draws = draws_of(report, "value").noun.replace("permutations", f"shuffles of {values}")
     return (
-        f"By the same shuffles of {values} each of {count(tested['n_groups'])} groups that can be "
+        f"By the same {draws} each of {count(tested['n_groups'])} groups that can be "
         f"named ({which}) was tested for a {average(report)} further off than chance makes of so "
         f"few rows: {found}, {p_equals(tested['p_value'])} for the one that does so most"
         f"{_part_words(report)}."

@@ -6,8 +6,14 @@ Plain text, with names and values from the data as they are: whoever renders it 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gerrymend.notions import in_words, rate_and_class
+from gerrymend.notions import PREDICTED, SCORE_NAMES, in_words, rate_and_class
 from gerrymend.reporting.audit.class_words import of_notion
+from gerrymend.reporting.audit.score_words import (
+    interval_of,
+    is_scored,
+    own_rule,
+    predicted_words,
+)
 from gerrymend.reporting.wording import (
     Compared,
     capitalised,
@@ -52,6 +58,9 @@ def notion_meaning(name: str, report: Mapping[str, Any]) -> str | None:
     rate, _ = rate_and_class(name)
     if rate == "error_rate":
         return "of all, the part that is decided wrongly"
+    if rate in SCORE_NAMES:
+        positive = label_words(report)[1] if report["labels"] != [None, None] else None
+        return positive and f"of all, the part whose label is {positive}"
     negative, positive = label_words(of_notion(report, name))
     refused, granted = decision_words(of_notion(report, name))
     return {
@@ -71,6 +80,13 @@ def rate_of_all(subgroup: Mapping[str, Any]) -> str:
     return "the rates of their strata" if subgroup.get("within_strata") else "the overall rate"
 
 
+def than_words(subgroup: Mapping[str, Any]) -> str:
+    """Return what a number of cases is more or fewer than."""
+    if is_scored(subgroup):
+        return "than was predicted"
+    return f"than there would be at {rate_of_all(subgroup)}"
+
+
 def own_reference(subgroup: Mapping[str, Any]) -> str:
     """Return a reference of one's own as such: a number, or what it is a part of."""
     if subgroup["reference"] == _CONSTANT:
@@ -85,6 +101,8 @@ def compared_rates(subgroup: Mapping[str, Any]) -> Compared:
 
 def rate_sentence(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's rate beside the overall one, in words."""
+    if is_scored(subgroup):
+        return predicted_words(compared_rates(subgroup), subgroup.get("unit"))
     return (
         f"{in_words(subgroup['notion'])} {compared_rates(subgroup).rate}, against "
         f"{against_words(subgroup)}"
@@ -103,7 +121,8 @@ def against_words(subgroup: Mapping[str, Any]) -> str:
     rate = figure(subgroup["overall_rate"], subgroup.get("unit"))
     if "rate" in subgroup:  # with as many digits as that needs beside it
         rate = compared_rates(subgroup).reference
-    return f"{rate}{',' if subgroup.get('reference') else ''} {reference_noun(subgroup)}"
+    comma = "," if subgroup.get("reference") and not is_scored(subgroup) else ""
+    return f"{rate}{comma} {reference_noun(subgroup)}"
 
 
 def reference_noun(subgroup: Mapping[str, Any]) -> str:
@@ -121,6 +140,11 @@ def compared_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -> 
     if overall.get("reference") is None:
         return ""
     unit = unit_of(report, overall["notion"])
+    if overall["compared_with"] == PREDICTED:
+        return (
+            "Each group is compared with what was predicted for its own members; over all rows "
+            f"that is {figure(overall['reference'], unit)}."
+        )
     against = {"overall_rate": overall["reference"], "reference": overall["compared_with"]}
     average = "rate" if unit is None else "mean"
     return (
@@ -223,7 +247,8 @@ def who_is_in(subgroup: Mapping[str, Any]) -> str:
             own = f"{over}{percent(trait['share'])} {value}"
             overall = percent(trait["overall"])
         parts.append(f"{own} ({'' if parts else 'everyone: '}{overall})")
-    return ", ".join(parts)
+    interval = interval_of(subgroup.get("rule", {}))
+    return ", ".join([interval, *parts] if interval and parts else parts)
 
 
 def _telling(traits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -253,7 +278,7 @@ def reference_words(subgroup: Mapping[str, Any]) -> str:
     """Say which values have no term in a formula; "" where there is none, or too many."""
     parts = [
         f"{attribute} = {' or '.join(map(category_label, values))}"
-        for attribute, values in subgroup["rule"].get("reference", {}).items()
+        for attribute, values in own_rule(subgroup["rule"]).get("reference", {}).items()
         if 0 < len(values) <= _MOST_VALUES
     ]
     return f"Values without a term count 0: {', '.join(parts)}." if parts else ""
@@ -268,10 +293,13 @@ def rule_words(subgroup: Mapping[str, Any]) -> str:
     >>> print(words[:53], "…", words[-34:])
     a sum of 999 terms ≥ 500, such as [town=t0], 2·[town= … 979 more are in the report's JSON
     """
-    terms = subgroup["rule"].get("terms", ())
+    rule = own_rule(subgroup["rule"])
+    terms = rule.get("terms", ())
     if is_formula(subgroup) and len(terms) > _MOST_TERMS:
-        threshold = number(float(format(subgroup["rule"]["threshold"], ".3g")))
-        sum_words = f"a sum of {count(len(terms))} terms ≥ {threshold}"
+        threshold = number(float(format(rule["threshold"], ".3g")))
+        interval = interval_of(subgroup["rule"])
+        sum_words = f"{interval}{', and ' * bool(interval)}"
+        sum_words += f"a sum of {count(len(terms))} terms ≥ {threshold}"
         return (
             f"{sum_words}, {_first_terms(terms, _SHOWN)}; {count(len(terms) - _SHOWN)} more {_REST}"
         )
@@ -301,7 +329,7 @@ def short_name(subgroup: Mapping[str, Any]) -> str:
         return str(subgroup["subgroup"])
     if not is_formula(subgroup):
         return f"{subgroup['subgroup'][: _LONG - 1].rstrip()}…"
-    terms = subgroup["rule"]["terms"]
+    terms = own_rule(subgroup["rule"])["terms"]
     names = dict.fromkeys(term["attribute"] for term in terms)
     over = ", ".join([*names][:_TRAITS]) + (", …" if len(names) > _TRAITS else "")
     return f"a sum of {count(len(terms))} terms over {over}"
@@ -322,4 +350,4 @@ def is_long(subgroup: Mapping[str, Any]) -> bool:
 
 def is_formula(subgroup: Mapping[str, Any]) -> bool:
     """Return whether a subgroup is a weighted sum of attributes, which not everyone reads."""
-    return "·" in subgroup["subgroup"] and subgroup["rule"]["kind"] == "linear"
+    return "·" in subgroup["subgroup"] and own_rule(subgroup["rule"])["kind"] == "linear"

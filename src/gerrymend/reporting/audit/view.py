@@ -10,6 +10,7 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
+from gerrymend.reporting.audit.calibration import calibration_view
 from gerrymend.reporting.audit.cards import part_of_axis, subgroup_cards
 from gerrymend.reporting.audit.chance import quick_search_words
 from gerrymend.reporting.audit.changes import changes_view
@@ -38,6 +39,7 @@ from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import flag_legend, flag_of
 from gerrymend.reporting.audit.said import stands_for
+from gerrymend.reporting.audit.score_words import of_scores
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.wording import (
     bound,
@@ -97,6 +99,7 @@ def audit_view(
         "titles": words.titles(report),
         "average": average(report),
         "reference": reference_words(report),
+        "expected": "predicted" if of_scores(report) else "expected",
         "warnings": warning_sentences(report),
         "verdict": [
             *([] if model is None else samples_sentences(model)),
@@ -110,6 +113,7 @@ def audit_view(
         "model": None if model is None else model_view(model),
         "subgroups": subgroup_cards(report, axis),
         "fewer": words.fewer_sentences(report),
+        "calibration": calibration_view(report),
         "scale": f"from {figure(axis[0], unit)} to {figure(axis[1], unit)}",
         "no_subgroups": f"{words.nothing_sentence(report)} {words.proof_sentences(report)}",
         "gap": {"bars": _bars(report), "sentence": words.gap_sentence(report)},
@@ -251,7 +255,7 @@ def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]
     shown, n_groups = _groups(report, name)
     low, high = axis
     unit = subgroup_words.unit_of(report, name)
-    within = bool(report.get("control_features"))
+    within = bool(report.get("control_features")) or of_scores(report)
     return {
         "name": capitalised(in_words(name)),
         "legend": " ".join(filter(None, [flag_legend(report), _narrow(shown, unit)])),
