@@ -12,7 +12,7 @@ from gerrymend.checker.classes import NotListedError, subgroups_of
 from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import TOLERANCE, Measured, shown
 from gerrymend.checker.lead import check_lead
-from gerrymend.checker.rules import RuleError, members
+from gerrymend.checker.rules import RuleError, members, own_rule, own_words
 from gerrymend.checker.scope import class_in_words
 
 _CONDITIONS = 3
@@ -122,12 +122,12 @@ def _says_who(subgroup: Mapping[str, Any]) -> bool:
     ...  for words in ("town = a·b", "[town=a·b] + age ≥ 3", "not (town = a)")]
     [True, False, False]
     """
-    words = subgroup["subgroup"]
-    rule = subgroup["rule"]
+    rule = own_rule(subgroup["rule"])
+    words = own_words(subgroup["subgroup"], subgroup["rule"])
     names = {str(term["attribute"]) for term in rule.get("terms", ())}
     begins = tuple(f"{name} {sign}" for name in names for sign in _COMPARISONS)
     said = rule["kind"] != "linear" or not names or words.startswith(begins)
-    return said and len(words) <= _LONGEST
+    return said and len(subgroup["subgroup"]) <= _LONGEST
 
 
 def _wrong_shared(lead: Mapping[str, Any], seen: Measured, case: Case) -> Iterator[str]:
@@ -138,7 +138,9 @@ def _wrong_shared(lead: Mapping[str, Any], seen: Measured, case: Case) -> Iterat
     rule = one["rule"]
     first = members(lead["rule"], case.table)  # which refuses rules that can't be read
     second = members(rule, case.table)
-    if rule["kind"] != "conjunction" or len(rule["conditions"]) > _CONDITIONS:
+    # An interval of the score is one more.
+    most = _CONDITIONS + (case.table.score is not None)
+    if rule["kind"] != "conjunction" or len(rule["conditions"]) > most:
         yield "in_a_sentence is no conjunction of at most 3 conditions."
     if one["notion"] != lead["notion"] or one["unfairness"] * lead["unfairness"] <= 0:
         yield "in_a_sentence is of another notion, or on another side, than the worst."

@@ -60,12 +60,14 @@ class WithinInterval(Rule):
         return self.rule.members(columns) & self.interval.holds(columns[self.interval.attribute])
 
     def describe(self) -> str:
-        """Return the rule in words; the interval comes first where a formula follows."""
+        """Return the rule in words, after the interval: a formula would swallow what follows it."""
         if self.interval == Condition(self.interval.attribute):
             return self.rule.describe()
         words = self.rule.describe()
         if words == "everyone":
             return self.interval.describe()
+        if " or " in words or words.startswith("if "):
+            words = f"({words})"
         return f"{self.interval.describe()}, and {words}"
 
     def to_dict(self) -> dict[str, Any]:
