@@ -37,7 +37,7 @@ from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, members, own_rule, own_words
 from gerrymend.checker.said import check_core, check_said
 from gerrymend.checker.scope import check_scope
-from gerrymend.checker.scores import of_scores, read_scores
+from gerrymend.checker.scores import read_scores, score_notion
 from gerrymend.checker.sharpest import check_sharpest
 from gerrymend.checker.strata import check_strata, wrong_reference_rate
 
@@ -142,14 +142,15 @@ def check_report(
         "decision_probabilities": decision_probabilities,
         "pos_label": pos_label,
     }
+    scored = score_notion(stated)
     means = [one["name"] for one in stated["notions"] if one["unit"] is not None]
     own = notion if isinstance(notion, tuple | list) else [] if notion is None else [notion]
 
     def read(rows: tuple[Any, Any, Any, Any, Any], like: Table | None = None) -> Table:
         """Read rows as those of the audit; a second sample is `like` the first."""
         true, predicted, features, weight, controls = rows
-        if of_scores(stated):
-            return read_scores(stated, true, predicted, features, weight, pos_label, like)
+        if scored is not None:
+            return read_scores(scored, true, predicted, features, weight, pos_label, like)
         if means:
             return read_numbers(means, true, predicted, features, weight, own, controls)
         if len(stated["labels"]) > 2:

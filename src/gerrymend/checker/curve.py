@@ -10,7 +10,7 @@ from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import TOLERANCE, Measured, shown
 from gerrymend.checker.lead import leading
 from gerrymend.checker.probes import wrong_words
-from gerrymend.checker.rules import RuleError, members, own_rule
+from gerrymend.checker.rules import RuleError, members, own_rule, own_words
 from gerrymend.checker.said import lead_of
 
 
@@ -29,8 +29,8 @@ def check_curve(case: Case) -> None:
     before = len(case.result.problems)
     try:
         case.problem(*_wrong_curve(stated, seen, case))
-    except RuleError as unreadable:
-        case.problem(f"calibration: {unreadable}.")
+    except (RuleError, KeyError, TypeError, AttributeError) as unreadable:
+        case.problem(f"calibration: a rule can't be read ({unreadable}).")
     if len(case.result.problems) == before:
         points = len(stated["group"]) + len(stated["everyone"])
         case.result.checked.append(
@@ -49,6 +49,9 @@ def _wrong_curve(stated: Mapping[str, Any], seen: Measured, case: Case) -> Itera
     lead = leading(lead_of(case.stated), case.stated)
     if lead is None or inside != members(_at_all_scores(lead["rule"], table.score.name), table):
         yield "calibration is of another group than the one that leads."
+    named = case.stated["class"]["name"] == "ExplicitGroups"
+    if named and lead and stated["subgroup"] != own_words(lead["subgroup"], lead["rule"]):
+        yield "calibration is of a group that is called otherwise."
     if wrong := wrong_words(stated["subgroup"], stated["rule"], table):
         yield f"calibration: {wrong}"
     if all(inside) and stated["group"]:

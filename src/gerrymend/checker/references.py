@@ -83,7 +83,7 @@ def _subgroups(stated: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
     """Yield every subgroup that a report describes, with its place."""
     named = {name: stated[name] for name in ("worst", "disadvantaged", "favoured", "core")}
     named |= {f"top[{i}]": one for i, one in enumerate(stated["top"])}
-    for name in ("in_a_sentence", "held_out"):
+    for name in ("in_a_sentence", "held_out", "sharpest"):
         named[name] = stated[name] and stated[name]["subgroup"]
     yield from ((where, one) for where, one in named.items() if one is not None)
 

@@ -40,7 +40,7 @@ def check_said(case: Case) -> None:
     check_lead(lead, case)
     try:
         is_sentence = lead is None or _says_who(lead)
-    except (TypeError, KeyError):
+    except (TypeError, KeyError, RuleError):
         return  # a rule that can't be read, which was noted with the subgroup
     if said is None:
         if not is_sentence:

@@ -11,8 +11,7 @@ from gerrymend.checker.exact import Table
 from gerrymend.checker.figures import TOLERANCE, same_notion
 from gerrymend.checker.fingerprint import check_provenance
 from gerrymend.checker.many import wrong_classes
-from gerrymend.checker.scores import NAMES as SCORE_NAMES
-from gerrymend.checker.scores import within_words, wrong_score_notion
+from gerrymend.checker.scores import is_of_scores, within_words, wrong_score_notion
 from gerrymend.checker.warned import check_warnings
 
 
@@ -137,7 +136,7 @@ def _wrong_notions(case: Case) -> Iterator[str]:
     for notion in notions:
         if not any(notion["event"]):
             yield f"The notion {notion['name']} counts no row of either label."
-        elif notion["name"] in SCORE_NAMES:
+        elif is_of_scores(notion):
             case.leave("notions.unit notions.cuts notions.score", "settings, taken as stated")
             yield from wrong_score_notion(notion, case.table)
         elif notion["unit"] is not None:

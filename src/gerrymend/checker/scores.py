@@ -31,13 +31,23 @@ PREDICTED = "predicted"
 _BIN = "\0bin"
 
 
+def score_notion(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the notion of a report that is about scores; None of one that is about others."""
+    return next((one for one in stated["notions"] if is_of_scores(one)), None)
+
+
+def is_of_scores(notion: Mapping[str, Any]) -> bool:
+    """Return whether a notion is one of scores, by its name or by what it compares with."""
+    return notion["name"] in NAMES or notion.get("reference") == PREDICTED
+
+
 def of_scores(stated: Mapping[str, Any]) -> bool:
     """Return whether a report, as plain data, is about scores."""
-    return any(one["name"] in NAMES for one in stated["notions"])
+    return score_notion(stated) is not None
 
 
 def read_scores(
-    stated: Mapping[str, Any],
+    notion: Mapping[str, Any],
     y_true: Any,
     y_pred: Any,
     sensitive_features: Any,
@@ -49,14 +59,13 @@ def read_scores(
 
     Parameters
     ----------
-    stated : mapping
-        The report: its notion says whether there are labels, and where the score is cut.
+    notion : mapping
+        As the report states it: whether there are labels, and where the score is cut.
     y_true, y_pred, sensitive_features, sample_weight, pos_label
         As they were passed to `audit()`.
     like : Table, optional
         The first sample, whose labels a second one has.
     """
-    notion = next(one for one in stated["notions"] if one["name"] in NAMES)
     of_labels = notion["unit"] is None
     labels: tuple[Any, ...] = (None, None)
     if of_labels:
@@ -172,6 +181,8 @@ def _printed(cut: Fraction) -> str:
 def wrong_score_notion(notion: Mapping[str, Any], table: Table) -> Iterator[str]:
     """Yield what is wrong with a notion of scores, as it is stated."""
     name = notion["name"]
+    if name not in NAMES:
+        yield f"The notion {name} compares with what was predicted, and is none of scores."
     if (notion["event"], notion["a"], notion["b"]) != ([True, True], [0, 0], [1, 1]):
         yield f"The notion {name} is stated to be another mean than that of all errors."
     if notion.get("reference") != PREDICTED:
