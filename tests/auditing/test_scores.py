@@ -300,6 +300,7 @@ BAD = {
     ),
     "reference": ({}, {"reference": 0.2}, "reference=0.2 is not what 'multicalibration' itself"),
     "flags": ({}, {"discovery_rate": 0.1}, "discovery_rate"),
+    "cuts": ({}, {"notion": Multicalibration([-1, 2])}, "bins has no cut between 0 and 1"),
     "two": ({}, {"notion": ("multicalibration", "mean_error")}, "beside others"),
 }
 
