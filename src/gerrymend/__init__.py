@@ -24,11 +24,18 @@ if TYPE_CHECKING:
     from gerrymend.models.derandomization_cost import DerandomizationCost
     from gerrymend.models.mixture_classifier import MixtureClassifier
     from gerrymend.models.saving import ModelFileError, load_model, save_model, types_to_trust
-    from gerrymend.notions import FairnessNotion, GroupMean, OutcomeNotion
+    from gerrymend.notions import (
+        FairnessNotion,
+        GroupMean,
+        Multiaccuracy,
+        Multicalibration,
+        OutcomeNotion,
+    )
     from gerrymend.plotting import (
         AuditDisplay,
         ConvergenceDisplay,
         FrontierDisplay,
+        SubgroupCalibrationDisplay,
         SurfaceDisplay,
         TrajectoryDisplay,
     )
@@ -79,6 +86,8 @@ _HOME = {
     "FairnessNotion": "notions.rates",
     "GroupMean": "notions.references",
     "OutcomeNotion": "notions.outcomes",
+    "Multiaccuracy": "notions.scores",
+    "Multicalibration": "notions.scores",
     "FictitiousPlay": "solvers",
     "NoRegret": "solvers",
     "MultiplicativeWeights": "solvers",
@@ -94,6 +103,7 @@ _HOME = {
     "AuditDisplay": "plotting",
     "ConvergenceDisplay": "plotting",
     "FrontierDisplay": "plotting",
+    "SubgroupCalibrationDisplay": "plotting",
     "SurfaceDisplay": "plotting",
     "TrajectoryDisplay": "plotting",
 }
@@ -122,12 +132,15 @@ __all__ = [
     "Marginals",
     "MixtureClassifier",
     "ModelFileError",
+    "Multiaccuracy",
+    "Multicalibration",
     "MultiplicativeWeights",
     "NoRegret",
     "OutcomeNotion",
     "ParetoFrontier",
     "Proof",
     "Subgroup",
+    "SubgroupCalibrationDisplay",
     "SubgroupParityClassifier",
     "SurfaceDisplay",
     "TrajectoryDisplay",

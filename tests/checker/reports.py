@@ -11,6 +11,7 @@ from gerrymend import (
     FairnessNotion,
     GroupMean,
     LinearThresholds,
+    Multicalibration,
     OutcomeNotion,
     Trees,
     ValueSets,
@@ -90,6 +91,22 @@ def _graded(data: dict[str, Any], seed: int) -> dict[str, Any]:
     grades = np.array(["high", "low", "middle"])
     decided = np.where(data["y_pred"] == 1, 0, rng.integers(0, 3, len(data["y_pred"])))
     return {**data, "y_true": grades[rng.integers(0, 3, len(decided))], "y_pred": grades[decided]}
+
+
+def _scored(data: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Scores in place of decisions, too high for those whom these are harder on."""
+    rng = np.random.default_rng(seed)
+    score = rng.integers(1, 20, len(data["y_pred"])) / 20
+    chance = np.where(data["y_pred"] == 1, score / 3, score)
+    return {**data, "y_true": (rng.random(len(score)) < chance).astype(int), "y_pred": score}
+
+
+def _foretold(data: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Numbers and predictions of them, too high for the same people."""
+    rng = np.random.default_rng(seed)
+    foretold = rng.integers(4, 40, len(data["y_pred"])) / 4
+    true = foretold - 2 * data["y_pred"] + rng.integers(-8, 9, len(foretold)) / 4
+    return {**data, "y_true": true, "y_pred": foretold}
 
 
 def _controlled(data: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -268,6 +285,36 @@ def _kinds() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         "reference number": (
             _priced(_only(people, "race", "sex"), 5),
             {"notion": "mean_outcome", "reference": 2.25, "subgroups": "linear", "top": 2},
+        ),
+        "multicalibration": (
+            _scored(_only(_people(3, 300), "race", "sex"), 5),
+            {
+                "notion": Multicalibration(4),
+                "subgroups": Conjunctions(max_depth=2),
+                "favourable": "positive",
+                "n_permutations": 39,
+                "confidence": 0.8,
+                "n_resamples": 9,
+                "top": 2,
+                "holdout": _second(_scored(_only(others, "race", "sex"), 6)),
+            },
+        ),
+        "multicalibration of a formula": (
+            _scored(_only(_people(4, 300), "race", "age"), 5),
+            {"notion": Multicalibration([0.4, 0.7]), "subgroups": "linear", "pos_label": 0},
+        ),
+        "multicalibration of numbers": (
+            _weighted(_foretold(_people(3, 200), 5), 2),
+            {
+                "notion": Multicalibration(3, unit="days"),
+                "subgroups": GROUPS,
+                "n_permutations": 19,
+                "min_group_size": 4,
+            },
+        ),
+        "multiaccuracy": (
+            _scored(people, 5),
+            {"notion": "multiaccuracy", "subgroups": Trees(), "n_permutations": 19},
         ),
         "incomplete": (
             _incomplete(people, 5),

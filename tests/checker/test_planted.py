@@ -133,7 +133,7 @@ def _read_once(monkeypatch):
 
         monkeypatch.setattr(claims, name, remembered)
 
-    for name in ("read_table", "read_numbers", "read_many"):
+    for name in ("read_table", "read_numbers", "read_many", "read_scores"):
         once(name)
 
 

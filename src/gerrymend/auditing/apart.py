@@ -49,6 +49,8 @@ def apart_from(
     mass = seen.cells.mass
     others = float(mass[rest].sum())
     rate = float(seen.outcomes[rest].sum()) / others
+    if seen.cells.predicted is not None:
+        rate += float(seen.cells.predicted[rest].sum()) / others
     lead, inside = (one[seen.cells.active] for one in (parts.lead, parts.inside))
     gap = own_residual(seen, inside, [lead]) / others
     return Apart(float(mass[both].sum() / (mass[both].sum() + others)), rate, rate - gap)

@@ -13,7 +13,7 @@ from gerrymend.auditing.classes import tally_of_counts
 from gerrymend.auditing.counted_numbers import check_summed, tally_of_counted, tally_of_summed
 from gerrymend.auditing.doubts import doubts_of
 from gerrymend.auditing.examine import examine
-from gerrymend.auditing.from_rows import check_no_decisions
+from gerrymend.auditing.from_rows import check_no_decisions, check_no_scores
 from gerrymend.auditing.inference.held_out import split
 from gerrymend.auditing.inference.population import N_RESAMPLES
 from gerrymend.auditing.report import AuditReport
@@ -166,6 +166,7 @@ random_state, on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     )
     if test_size is not None:
         test_size = check_test_size(test_size)
+    check_no_scores(settings["notions"])
     names = {"label": label, "prediction": prediction, "count": count}
     if total is not None or squares is not None:
         check_summed(total, squares, settings["notions"])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.protected import Column
-from gerrymend.notions import FairnessNotion, GroupMean
+from gerrymend.notions import PREDICTED, FairnessNotion, GroupMean
 from gerrymend.subgroups.explicit import named_group
 from gerrymend.subgroups.rules import Members, number
 
@@ -44,6 +44,8 @@ class Compared:
     def of(cls, notion: FairnessNotion, columns: tuple[Column, ...]) -> "Compared":
         """Find the rows that a notion compares with; raise an ArgumentError if there are none."""
         reference = notion.reference
+        if reference == PREDICTED:  # outcomes are errors, of which none is right
+            return cls(constant=0.0, words=PREDICTED)
         if isinstance(reference, float):
             return cls(constant=reference, words="the reference")
         if not isinstance(reference, GroupMean):

@@ -17,7 +17,7 @@ from gerrymend.inputs.identifiers import nearly_unique
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.text_numbers import absent_among_numbers
-from gerrymend.notions import OVERALL, AnyNotion, in_words
+from gerrymend.notions import OVERALL, PREDICTED, AnyNotion, in_words
 from gerrymend.reporting.wording import bound, count, figure, percent
 
 # In so few rows an attribute may well be one with the label or the decision.
@@ -56,8 +56,8 @@ class Doubt(NamedTuple):
     Codes are decisions_equal_labels, decisions_oppose_labels, decisions_nearly_equal_labels,
     decisions_nearly_oppose_labels, label_is_protected, decision_is_protected, constant_attribute,
     constant_decisions, threshold_outside_scores, nearly_unique_attribute, missing_is_category,
-    gamma_allows_everything, control_is_outcome, reference_outside_outcomes, holdout_is_searched and
-    rows_dropped.
+    gamma_allows_everything, control_is_outcome, reference_outside_outcomes, scores_equal_outcomes,
+    scores_on_one_side, holdout_is_searched and rows_dropped.
     """
 
     code: str
@@ -103,6 +103,7 @@ def doubts_of(
         *_about_attributes(tally, named),
         *_about_gamma(tally, notions, gamma),
         *_about_references(tally, notions),
+        *_about_scores(tally),
     ]
     found += _about_strata(tally, notions)
     if held_out is not None and fingerprint(held_out) == fingerprint(tally):
@@ -148,12 +149,34 @@ def _about_references(tally: Tally, notions: Sequence[AnyNotion]) -> Iterator[Do
         low, high = seen.outcome_range
         if seen.compared.constant is None or low <= seen.compared.constant <= high:
             continue
+        if seen.notion.reference == PREDICTED:
+            continue
         unit = seen.notion.unit
         yield Doubt(
             "reference_outside_outcomes",
             f"The reference {figure(seen.compared.constant, unit)} is outside of what the "
             f"{seen.notion.words} is a mean of, {figure(low, unit)} to {figure(high, unit)}: every "
             "row is on one side of it. It is probably in another unit.",
+        )
+
+
+def _about_scores(tally: Tally) -> Iterator[Doubt]:
+    """Yield the doubt about scores that are what happened, or are all on one side of it."""
+    if tally.predicted is None:
+        return
+    low, high = tally.outcome_range
+    if low == high == 0:
+        yield Doubt(
+            "scores_equal_outcomes",
+            "The scores are what happened, in every row: either that was given in place of scores, "
+            "or the model has seen it.",
+        )
+    elif low > 0 or high < 0:
+        side = "below" if low > 0 else "above"
+        yield Doubt(
+            "scores_on_one_side",
+            f"Every score is {side} what happened: it is probably of something else, or in another "
+            "unit.",
         )
 
 
@@ -243,7 +266,7 @@ def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
     positive = tally.positive.sum(axis=0)
     by_decision = [table.positive.sum(axis=0) for table in tables] or [total - positive, positive]
     asked = (("label", named[0], by_label), ("decision", named[1], by_decision))
-    for column in tally.columns:
+    for column in tally.protected:
         for what, name, weights in asked:
             if isinstance(name, str) and name == column.name:
                 told = f"is the {what} itself: {_MADE_OF_IT}."
@@ -268,7 +291,7 @@ def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
                 "groups.",
             )
     numbers = {column.name for column in tally.columns if not column.is_categorical}
-    for name, distinct in nearly_unique(tally.columns, n_rows).items():
+    for name, distinct in nearly_unique(tally.protected, n_rows).items():
         remedy = _LEAVE_NUMBER_OUT if name in numbers else _LEAVE_OUT
         yield Doubt(
             "nearly_unique_attribute",

@@ -85,13 +85,13 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     AuditReport
     """
     check_references(tally, notions, min_group_size)
-    check_intersection(intersection, tally.columns)
+    check_intersection(intersection, tally.protected)
     if discovery_rate is not None:
         check_exact(tally.of_notion(notion) for notion in notions)
     classes = [subgroups]
     if isinstance(subgroups, LinearThresholds | Trees):  # whose worst may need a sentence
-        classes.append(sentence_class(tally.columns))
-    compile_proofs(classes, tally.columns)
+        classes.append(sentence_class(tally.protected))
+    compile_proofs(classes, tally.protected)
     end = time.monotonic() + budget
     deadline = end - _SAYING * budget
     examined = prove_each(tally, notions, subgroups, (1 - _DESCRIBING) * budget, side=side)
@@ -113,10 +113,11 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         "n_jobs": n_jobs,
         "on_draw": on_draw,
     }
-    is_tested = n_permutations > 0 and not why_no_test(tally, examined)
+    no_test = why_no_test(tally, examined)
+    is_tested = n_permutations > 0 and not no_test
     named = [NamedGroups.of(part, min_group_size) for part in examined if is_tested]
     test = None
-    if n_permutations or any(notion.reference != OVERALL for notion in notions):
+    if n_permutations or (no_test and any(notion.reference != OVERALL for notion in notions)):
         test = permutation_test(
             tally, examined, n_permutations=n_permutations, named=named, **drawing
         )
@@ -218,7 +219,7 @@ def _of_the_data(
     tally: Tally, seen: Sequence[NotionTally], min_group_size: int, features: tuple[str, ...] | None
 ) -> dict[str, Any]:
     """Return the fields of a report that don't depend on the class of subgroups."""
-    attributes = tuple(column.name for column in tally.columns)
+    attributes = tuple(column.name for column in tally.protected)
     used = None if features is None else tuple(name for name in attributes if name in features)
     return {
         "attributes": attributes,

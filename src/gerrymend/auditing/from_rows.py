@@ -9,15 +9,24 @@ from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.classes import tally_of_sample
 from gerrymend.auditing.from_engine import tally_of_lazy
 from gerrymend.auditing.lazy_numbers import numbers_of_lazy
-from gerrymend.auditing.outcome_tables import tally_of_outcomes
+from gerrymend.auditing.outcome_tables import tally_of_outcomes, tally_of_scores
 from gerrymend.auditing.strata import read_strata, stratified
 from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.bins import cuts_of, score_column, score_of
 from gerrymend.inputs.classes import AUDIT, BY_LABEL, Decided, check_class_number
 from gerrymend.inputs.identifiers import check_identifiers
 from gerrymend.inputs.protected import check_kinds, check_spreads
 from gerrymend.inputs.sample import Numbers, Sample
+from gerrymend.inputs.scores import NO_LABELS, Scores, check_varied, score_name
 from gerrymend.inputs.validation import check_attribute_names, check_column, columns_of, is_lazy
-from gerrymend.notions import AnyNotion, OutcomeNotion, check_labels_given
+from gerrymend.notions import (
+    SCORE,
+    AnyNotion,
+    Multiaccuracy,
+    Multicalibration,
+    OutcomeNotion,
+    check_labels_given,
+)
 
 
 class Given(NamedTuple):
@@ -42,7 +51,7 @@ def read_tally(data: Any, given: Given, decided: Decided, notions: Sequence[AnyN
         _refuse_frames(given)
     tally = _tally(data, given, decided, notions)
     # The warning is to point at the line that calls audit(), prove() or discrimination_surface().
-    check_identifiers(tally.columns, int(tally.n_rows.sum()), stacklevel=4)
+    check_identifiers(tally.protected, int(tally.n_rows.sum()), stacklevel=4)
     return tally
 
 
@@ -55,6 +64,8 @@ def _tally(
 ) -> Tally:
     """Read rows and sum them; a second sample has the attributes in `kinds`, of the first."""
     if means := [notion for notion in notions if isinstance(notion, OutcomeNotion)]:
+        if isinstance(means[0], Multiaccuracy):
+            return _tally_of_scores(data, given, decided, means[0], kinds)
         check_no_decisions(decided, means[0])
         if is_lazy(data):
             tally = numbers_of_lazy(data, *given, means)
@@ -71,6 +82,54 @@ def _tally(
         return _like_first(tally_of_lazy(data, *given, decided=decided), kinds)
     rows = given if data is None else _chosen(data, given)
     return _stratified(tally_of_rows(*rows[:4], decided, kinds), rows.control_features)
+
+
+def _tally_of_scores(
+    data: Any,
+    given: Given,
+    decided: Decided,
+    notion: Multiaccuracy,
+    kinds: Mapping[str, str] | None,
+) -> Tally:
+    """Read scores and sum their errors; those of a lazy frame are collected, as each row counts."""
+    check_no_decisions(decided._replace(pos_label=None), notion)
+    if given.control_features is not None:
+        raise ArgumentError(
+            "control_features",
+            f"can't be combined with {notion.name!r}, which compares each row with its own score. "
+            "Add them to ",
+            Argument("sensitive_features"),
+            ", and subgroups are searched within them.",
+        )
+    if is_lazy(data):
+        data = collected(data, given)
+    rows = given if data is None else _chosen(data, given)
+    scores = Scores.read(*rows[:4], decided=decided, target=notion.target, kinds=kinds)
+    if not isinstance(notion, Multicalibration):
+        return tally_of_scores(scores, notion, None)
+    columns = scores.rows.columns
+    name = notion.score
+    if kinds is None:
+        check_varied(scores.rows.p, AUDIT.decisions)
+        name = score_name(name, None if data is None else given.y_pred, columns, SCORE)
+    assert name is not None
+    cuts = cuts_of(
+        notion.bins,
+        scores.rows.p,
+        scores.rows.weight,
+        probabilities=scores.labels != NO_LABELS,
+    )
+    return tally_of_scores(scores, notion, score_column(name, scores.rows.p, cuts))
+
+
+def as_read(notions: Sequence[AnyNotion], tally: Tally) -> tuple[AnyNotion, ...]:
+    """Return notions as they are of these rows: those of scores with what was read of them."""
+    of_labels = tally.labels != NO_LABELS
+    score = score_of(tally.columns)
+    return tuple(
+        one.as_read(of_labels=of_labels, score=score) if isinstance(one, Multiaccuracy) else one
+        for one in notions
+    )
 
 
 def _like_first(tally: Tally, kinds: Mapping[str, str] | None) -> Tally:
@@ -96,6 +155,17 @@ def check_no_decisions(decided: Decided, notion: OutcomeNotion) -> None:
             raise ArgumentError(
                 Argument(argument, value=repr(value)),
                 f"is for decisions, and the {notion.words} is a mean of numbers; leave it out.",
+            )
+
+
+def check_no_scores(notions: Sequence[AnyNotion]) -> None:
+    """Raise an ArgumentError for a notion of scores, where rows are not at hand."""
+    for notion in notions:
+        if isinstance(notion, Multiaccuracy):
+            raise ArgumentError(
+                Argument("notion", value=repr(notion.name)),
+                "needs the score of each row, and counts have none; pass the rows to audit(). "
+                "Of sums of errors notion='mean_error' with reference=0 takes the averages.",
             )
 
 
@@ -197,7 +267,7 @@ def second_sample(
             if given.y_true is None:
                 have = "has no labels, and the first sample has"
             raise ArgumentError("holdout", f"{have}; pass both with labels, or both without.")
-    kinds = {column.name: column.kind for column in like.columns}
+    kinds = {column.name: column.kind for column in like.protected}
     try:
         decided = decided._replace(labels=like.labels)
         tally = _tally(None if data is None else holdout, given, decided, notions, kinds)

@@ -132,7 +132,7 @@ def sentence_group(
     seconds : float, default=inf
         Time for the search; what was found by then is told as such.
     """
-    columns = seen.tally.columns
+    columns = seen.tally.protected
     chosen = sentence_class(columns)
     compile_proofs([chosen], columns)
     sign = 1 if worst.unfairness > 0 else -1

@@ -84,7 +84,7 @@ def intersection_rates(
         The floor of `small_groups`.
     """
     tally = seen[0].tally
-    pair = _pair(tally.columns, asked)
+    pair = _pair(tally.protected, asked)
     if pair is None:
         return NO_INTERSECTIONS
     width = len(pair[1].categories or ())

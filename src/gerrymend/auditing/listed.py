@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gerrymend.auditing.apart import apart_from, part_within
+from gerrymend.auditing.calibration_curve import calibration_curve
 from gerrymend.auditing.chosen_subgroups import Sides, cells_of, published_by
 from gerrymend.auditing.in_a_sentence import SentenceGroup, can_be_said, sentence_group
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
@@ -130,12 +131,13 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     fields, rules = _tell_tables(ask)
     sentence = None if said is None else said.subgroup
     sharp = None if sharpest is None else sharpest.subgroup
+    largest = ask.lead if said is None or by_traits else said.subgroup
+    lead = _leading(ask, largest, sharp)
+    curve = calibration_curve(ask.seen[0], lead, ask.published, ask.min_group_size)
     others = [one for one in (sentence, core, sharp, *ask.described) if one is not None]
     told |= _tell_traits(ask, [one for one in others if one not in told])
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
-    largest = ask.lead if said is None or by_traits else said.subgroup
-    lead = _leading(ask, largest, sharp)
     if sharpest and sharp and largest and sharp.describe() != largest.describe():
         within = part_within(ask.seen, largest, sharp, ask.published)
         sharpest = replace(sharpest, within=within)
@@ -159,6 +161,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
         "core": core and told[core],
         "sharpest": sharpest and replace(sharpest, subgroup=sharp and told[sharp]),
         "kept_back": tuple(kept_back),
+        "calibration": curve,
         **fields,
     }
 

@@ -80,11 +80,15 @@ def overall_rates(seen: Sequence[NotionTally], *, min_group_size: int) -> tuple[
         rows = int(notion_tally.rows.sum())
         cells = notion_tally.cells
         rate = None
-        if not too_few(rows, min_group_size):
+        reference = cells.reference
+        told = not too_few(rows, min_group_size)
+        if told:
             rate = float(notion_tally.outcomes.sum() / cells.mass.sum())
-        return OverallRate(
-            notion_tally.notion.name, rate, rows, cells.reference, cells.compared_with
-        )
+        if rate is not None and reference is not None and cells.predicted is not None:
+            # Outcomes are errors, and what is compared with is what was predicted.
+            reference = float(cells.predicted.sum() / cells.mass.sum())
+            rate += reference
+        return OverallRate(notion_tally.notion.name, rate, rows, reference, cells.compared_with)
 
     return tuple(map(overall, seen))
 
@@ -111,7 +115,7 @@ def marginal_rates(
         Which groups count for the largest unfairness.
     """
     tally = seen[0].tally
-    rules, membership = marginal_groups(tally.columns, tally.weight.sum(axis=0))
+    rules, membership = marginal_groups(tally.protected, tally.weight.sum(axis=0))
     sizes = (membership @ tally.n_rows.sum(axis=0)).astype(int)
     listed = [Listed(notion_tally, rules, membership, sizes) for notion_tally in seen]
     shown = shown_groups(listed, published, min_group_size=min_group_size)
@@ -137,7 +141,7 @@ def _interval_unfairness(seen: Sequence[NotionTally], min_group_size: int, side:
     """Return the largest unfairness over intervals of a number that are large enough."""
     worst = 0.0
     for notion_tally in seen:
-        for column in notion_tally.tally.columns:
+        for column in notion_tally.tally.protected:
             if not column.is_categorical:
                 _, place = np.unique(column.values[notion_tally.cells.active], return_inverse=True)
                 residual = np.bincount(place, notion_tally.residual)

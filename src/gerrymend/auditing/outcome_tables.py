@@ -16,9 +16,10 @@ from gerrymend._numeric.sums import (
 )
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.tally import Tally
-from gerrymend.inputs.protected import distinct_rows
+from gerrymend.inputs.protected import Column, distinct_rows
 from gerrymend.inputs.sample import Numbers
-from gerrymend.notions import OutcomeNotion
+from gerrymend.inputs.scores import Scores
+from gerrymend.notions import Multiaccuracy, OutcomeNotion
 
 
 def tally_of_outcomes(numbers: Numbers, notions: Iterable[OutcomeNotion]) -> Tally:
@@ -107,6 +108,42 @@ def with_outcomes(tally: Tally, u: Array) -> Tally:
         centre=centre,
         outcome_range=ends,
     )
+
+
+def tally_of_scores(scores: Scores, notion: Multiaccuracy, score: Column | None) -> Tally:
+    """Sum the errors of scores by cell, and the scores.
+
+    Parameters
+    ----------
+    scores : Scores
+        The rows, as they were read.
+    notion : Multiaccuracy
+        What they are compared by.
+    score : Column or None
+        The score in bins, one more column of the cells; None where its intervals don't matter.
+
+    Examples
+    --------
+    >>> from gerrymend.notions import Multiaccuracy
+    >>> read = Scores.read([0, 1, 1], [0.25, 0.5, 0.5], {"town": ["Au", "Ulm", "Au"]})
+    >>> tally = tally_of_scores(read, Multiaccuracy(), None)
+    >>> tally.positive[1].tolist(), tally.predicted[1].tolist()
+    ([0.25, 0.5], [0.75, 0.5])
+    """
+    rows = scores.rows
+    columns = rows.columns if score is None else (*rows.columns, score)
+    tally = with_scores(tally_of_outcomes(replace(rows, columns=columns), [notion]), rows.p)
+    tally = replace(tally, labels=scores.labels, views={})
+    return replace(tally, views={notion.name: tally})
+
+
+def with_scores(tally: Tally, score: Array) -> Tally:
+    """Return the table of rows at hand, with the sums of their scores."""
+    assert tally.rows is not None
+    rows = tally.rows
+    m = tally.weight.shape[1]
+    sums = total_by_cell(rows.cell + m * rows.y, rows.weight * score, 2 * m)
+    return replace(tally, rows=rows._replace(score=score), predicted=sums.reshape(2, m))
 
 
 def spread_shifts(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend.auditing.outcome_tables import with_outcomes
+from gerrymend.auditing.outcome_tables import with_outcomes, with_scores
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import Cells, take_rows
 
@@ -21,6 +21,8 @@ def part_of(tally: Tally, chosen: NDArray[np.bool_]) -> Tally:
     taken = Tally.of_rows(cells, y, decided, weight, tally.labels, tally.is_labelled)
     if tally.spread is not None:
         taken = with_outcomes(taken, p)
+    if rows.score is not None:
+        taken = with_scores(taken, rows.score[chosen])
     views = {name: part_of(replace(view, views={}), chosen) for name, view in tally.views.items()}
     classes = {label: part_of(table, chosen) for label, table in tally.by_class.items()}
     taken = replace(taken, views=views, by_class=classes)
@@ -59,6 +61,7 @@ def within(tally: Tally, there: NDArray[np.bool_]) -> Tally:
         squared_weight=kept(tally.squared_weight),
         n_counted=kept(tally.n_counted),
         spread=kept(tally.spread),
+        predicted=kept(tally.predicted),
         rows=rows,
         lines=lines,
         views={name: within(view, there) for name, view in tally.views.items()},

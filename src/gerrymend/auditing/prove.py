@@ -8,7 +8,7 @@ from gerrymend._runtime.interrupts import interruptible
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.chosen_subgroups import worst_of_notion
 from gerrymend.auditing.examine import as_sum, prove_each, why_no_bound
-from gerrymend.auditing.from_rows import Given, read_tally
+from gerrymend.auditing.from_rows import Given, as_read, read_tally
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.strata import check_counted
@@ -167,14 +167,14 @@ control_features, leave_out_empty_strata
     given = Given(y_true, y_pred, sensitive_features, sample_weight, control_features)
     decided = Decided(threshold, decision_probabilities, pos_label, many=True)
     tally = read_tally(data, given, decided, notions)
-    notions = by_class(notions, tally.labels, favourable)
+    notions = by_class(as_read(notions, tally), tally.labels, favourable)
     check_counted(tally, notions, leave_out=leave_out_empty_strata)
     check_references(tally, notions, min_group_size)
     # No subgroup's rate is farther from what it is compared with than an outcome can be.
     seen = [tally.of_notion(notion) for notion in notions]
     widest = max(one.compared.reach(*one.notion.outcome_range) for one in seen)
     reachable = min(at_most, widest)
-    compile_proofs([subgroup_class], tally.columns)
+    compile_proofs([subgroup_class], tally.protected)
     deadline = time.monotonic() + budget
     examined = prove_each(tally, notions, subgroup_class, budget, reachable, side=side)
     n = tally.total_weight

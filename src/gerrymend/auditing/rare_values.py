@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.small_groups import FEWEST_TO_LIST, MIN_GROUP_SIZE, too_few
 from gerrymend.auditing.tally import NotionTally, Tally
+from gerrymend.inputs.bins import protected
 from gerrymend.inputs.protected import Column, Others, distinct_rows
 from gerrymend.subgroups.base import BoundClass, SubgroupClass
 from gerrymend.subgroups.linear import LinearThresholds
-from gerrymend.subgroups.linear_rule import LinearRule
 from gerrymend.subgroups.rules import Members, Rare, Rule
 from gerrymend.subgroups.value_sets import ValueSets
+from gerrymend.subgroups.within_scores import within_scores
 
 
 def rare_values(
@@ -107,7 +108,8 @@ class Coarse:
         weight = np.bincount(cells.index, seen.tally.weight.sum(axis=0), m).astype(np.float64)
         active = np.flatnonzero(event_weight > 0)
         rows = np.bincount(mine, seen.rows, m)[active].astype(np.intp)
-        bound = subgroups.bind(cells.columns, weight, event_weight)
+        searched = within_scores(subgroups, cells.columns)
+        bound = searched.bind(cells.columns, weight, event_weight)
         bound = bound.one_sided(sign) if sign else bound
         return cls(bound, cells.index, active, rows, seen)
 
@@ -128,9 +130,7 @@ class Coarse:
             return None
         members = np.zeros(len(by_cell), dtype=bool)
         members[self.active] = found.members[0] > 0
-        rule = self.bound.source.rule(found.keys[0])
-        if isinstance(rule, LinearRule):
-            rule = rule.without_others()
+        rule = self.bound.source.rule(found.keys[0]).without_others()
         return rule, members[self.index][fine]
 
 
@@ -157,7 +157,7 @@ def coarse_view(
         columns = tuple(_merged(column, rare.get(column.name, frozenset())) for column in columns)
     else:
         columns = tuple(column for column in columns if column.name not in rare)
-    return Coarse.of(seen, subgroups, columns, sign) if columns else None
+    return Coarse.of(seen, subgroups, columns, sign) if protected(columns) else None
 
 
 def _merged(column: Column, rare: frozenset[Any]) -> Column:

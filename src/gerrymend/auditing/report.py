@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gerrymend._runtime.reprs import short_repr
+from gerrymend.auditing.calibration_curve import CalibrationCurve
 from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.in_a_sentence import SentenceGroup
 from gerrymend.auditing.inference.discovery import Discovery
@@ -24,7 +25,6 @@ from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.verdict import verdict
 from gerrymend.inputs.settings import check_gamma
 from gerrymend.notions import AnyNotion
-from gerrymend.reporting.audit.lead import lead_data
 from gerrymend.subgroups.base import SubgroupClass
 
 
@@ -131,6 +131,9 @@ class AuditReport:
         Parts from which fewer than `min_group_size` rows would follow, beside the others:
         "disadvantaged", "favoured", "in_a_sentence" and "sharpest" if a worse group is not told,
         "core", "composition" if some of who is in is not, "time" if there was none to rule it out.
+    calibration : CalibrationCurve or None
+        Of multicalibration, what was predicted and what happened by bins of the score, to the group
+        that the report begins with and to everyone.
     warnings : tuple of Doubt
         Why the verdict may say nothing of fairness, by `code` and `sentence`; shown before it.
 
@@ -190,6 +193,7 @@ class AuditReport:
     missing: MissingValues = NONE_MISSING
     rare_values: tuple[tuple[str, int], ...] = ()
     kept_back: tuple[str, ...] = ()
+    calibration: CalibrationCurve | None = None
     warnings: tuple[Doubt, ...] = ()
 
     @property
@@ -251,64 +255,9 @@ class AuditReport:
         It is what JSON, Markdown, pages and text are made from, and what check_report() checks.
         Its names are a format that programs read: they are added to, not changed.
         """
-        data = {
-            "warnings": [doubt.to_dict() for doubt in self.warnings],
-            "verdict": self.verdict,
-            "gamma": self.gamma,
-            "unfairness": self.unfairness,
-            "upper_bound": self.upper_bound,
-            "exact": self.exact,
-            "covers": self.covers,
-            "no_bound": self.no_bound,
-            "partial": [{"covers": part, "upper_bound": most} for part, most in self.partial],
-            "n_rows": self.n_rows,
-            "weighted": self.weighted,
-            "min_group_size": self.min_group_size,
-            "withheld": self.withheld,
-            "missing": self.missing.to_dict(),
-            "rare_values": [{"attribute": one, "values": n} for one, n in self.rare_values],
-            "kept_back": list(self.kept_back),
-            "subgroups": repr(self.subgroups),
-            "labels": list(self.labels),
-            "is_labelled": self.is_labelled,
-            "attributes": list(self.attributes),
-            "class": self.subgroups.to_dict(),
-            "notions": [notion.to_dict() for notion in self.notions],
-            "favourable": self.favourable,
-            "side": self.side,
-            "worst": _plain(self.worst),
-            "disadvantaged": _plain(self.disadvantaged),
-            "favoured": _plain(self.favoured),
-            "favoured_is_rest": self.favoured_is_rest,
-            "in_a_sentence": _plain(self.in_a_sentence),
-            "core": _plain(self.core),
-            "top": [subgroup.to_dict() for subgroup in self.top],
-            "why_fewer": list(self.why_fewer),
-            "p_value": self.p_value,
-            "n_permutations": self.n_permutations,
-            "detectable": self.detectable,
-            "searched_unfairness": self.permutation_test and self.permutation_test.searched,
-            "no_p_value": (self.permutation_test and self.permutation_test.reason) or None,
-            "sharpest": _plain(self.sharpest),
-            "held_out": _plain(self.held_out),
-            "intervals": [group.to_dict() for group in self.intervals],
-            "population": _plain(self.population),
-            "discovery": _plain(self.discovery),
-            "overall_rates": [overall.to_dict() for overall in self.overall_rates],
-            "control_features": list(self.control_features),
-            "strata": [stratum.to_dict() for stratum in self.strata],
-            "strata_left_out": self.strata_left_out,
-            "marginal_unfairness": self.marginal_unfairness,
-            "single_unfairness": self.single_unfairness,
-            "marginals": [group.to_dict() for group in self.marginals],
-            "marginals_left_out": self.marginals_left_out,
-            "intersected": list(self.intersections.attributes),
-            "intersections": [group.to_dict() for group in self.intersections.groups],
-            "intersections_left_out": self.intersections.left_out,
-            "protected_used": None if self.protected_used is None else list(self.protected_used),
-            "provenance": _plain(self.provenance),
-        }
-        return {**data, "lead": lead_data(data)}
+        from gerrymend.auditing.report_data import report_data
+
+        return report_data(self)
 
     def to_json(self, **document: Any) -> str:
         """Return the plain data as JSON; title, owner, …, as in `to_html`, are in "about"."""
@@ -392,7 +341,3 @@ class AuditReport:
         from gerrymend.reporting.audit.text import audit_text
 
         return audit_text(self.to_dict())
-
-
-def _plain(part: Any) -> dict[str, Any] | None:
-    return None if part is None else part.to_dict()

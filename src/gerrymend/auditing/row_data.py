@@ -12,7 +12,8 @@ from gerrymend._numeric.sums import Array
 class Rows(NamedTuple):
     """Hold the rows behind a tally: cell, label, decision and weight of each, and its stratum.
 
-    Of more than two classes, `label` and `decision` have their numbers.
+    Of more than two classes, `label` and `decision` have their numbers. Of notions of scores, `p`
+    is the error of each `score`.
     """
 
     cell: NDArray[np.intp]
@@ -22,6 +23,7 @@ class Rows(NamedTuple):
     stratum: NDArray[np.intp] | None = None
     label: NDArray[np.intp] | None = None
     decision: NDArray[np.intp] | None = None
+    score: Array | None = None
 
 
 class Lines(NamedTuple):

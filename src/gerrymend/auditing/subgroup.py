@@ -12,6 +12,7 @@ from gerrymend._runtime.errors import inert
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.composition import Trait, composition
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
+from gerrymend.inputs.bins import protected
 from gerrymend.inputs.protected import Column
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.rules import Members, Rare, Rule
@@ -64,6 +65,7 @@ class Subgroup:
     rate, overall_rate : float
         The rate in the group, and the one it is compared with: overall; with control features, the
         one that its members would have at the rates of their strata; or the notion's own reference.
+        Of notions of scores, what happened to the group, and what was predicted for it.
     rest_rate : float or None
         The rate of everyone else, which the overall one has the group in. None where groups are
         compared with another one than that, or there is nobody else.
@@ -200,7 +202,8 @@ class EventCells:
     `columns` and `n_rows` are over all cells; `mass`, the weight in the event, is over the
     `active` ones, those that have any, and so is `expected`, what their outcomes would sum to at
     the rates of their strata: None where there are none, and the rate of all is expected. With a
-    `reference` of the notion's own that is, `compared_with` in words.
+    `reference` of the notion's own that is, `compared_with` in words. Of notions of scores outcomes
+    are errors, and `predicted` is what scores sum to.
     """
 
     notion: FairnessNotion
@@ -212,6 +215,7 @@ class EventCells:
     expected: Array | None = None
     reference: float | None = None
     compared_with: str | None = None
+    predicted: Array | None = None
 
     def measure(
         self,
@@ -245,7 +249,7 @@ class EventCells:
         selected = rule.members(columns)
         selected[self.active] = members
         measured = self.as_treated(rule.in_few_digits(columns, selected), outcomes)
-        who = composition(self.columns, self.n_rows, selected, min_group_size)
+        who = composition(protected(self.columns), self.n_rows, selected, min_group_size)
         return replace(measured, composition=who)
 
     def as_treated(self, rule: Rule, outcomes: Array) -> Subgroup:
@@ -267,6 +271,10 @@ class EventCells:
         share = mass / self.total_weight
         size = int(self.n_rows[selected].sum())
         unfairness = share * (rate - overall)
+        if self.predicted is not None and mass > 0:
+            score = float(self.predicted[members].sum()) / mass
+            rate += score
+            overall += score
         return Subgroup(
             rule,
             self.notion,

@@ -22,11 +22,13 @@ from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.compared import Compared
 from gerrymend.auditing.row_data import Lines, Rows
 from gerrymend.auditing.subgroup import EventCells, Subgroup
+from gerrymend.inputs.bins import protected
 from gerrymend.inputs.protected import Cells, Column, distinct_rows
 from gerrymend.inputs.sample import Sample
 from gerrymend.notions import OVERALL, AnyNotion, FairnessNotion, OutcomeNotion, nothing_counts
 from gerrymend.subgroups.base import BoundClass, Bracket, SubgroupClass
 from gerrymend.subgroups.rules import Members, Rule
+from gerrymend.subgroups.within_scores import within_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +38,7 @@ class Tally:
     Attributes
     ----------
     columns : tuple of Column
-        The protected values of each cell, cells in lexicographic order.
+        The protected values of each cell, cells in lexicographic order; the last may be a score.
     n_rows : array (2, m) of int
         Rows of label 0 and of label 1.
     weight, positive : arrays (2, m)
@@ -67,6 +69,8 @@ class Tally:
         decisions as positive ones, and every row with label 0.
     lines : Lines or None
         Of more than two classes, the counts of equal rows, where rows are not at hand.
+    predicted : array (2, m) or None
+        Of notions of scores Σ w·score, where `positive` has the sums of errors.
     """
 
     columns: tuple[Column, ...]
@@ -86,6 +90,7 @@ class Tally:
     strata: "Strata | None" = None
     by_class: Mapping[Any, "Tally"] = field(default_factory=dict)
     lines: Lines | None = None
+    predicted: Array | None = None
 
     @classmethod
     def of_rows(
@@ -198,6 +203,11 @@ class Tally:
         return total(self.weight.ravel())
 
     @property
+    def protected(self) -> tuple[Column, ...]:
+        """The columns that are protected attributes, and no score."""
+        return protected(self.columns)
+
+    @property
     def strata_columns(self) -> tuple[Column, ...]:
         """The control features, a value a stratum."""
         return () if self.strata is None else self.strata.columns
@@ -294,6 +304,9 @@ class NotionTally:
             )
         rate = compared.rate(self.outcomes, self.cells.mass, self.cells.active)
         cells = replace(self.cells, reference=float(rate), compared_with=compared.words)
+        if (scores := self.tally.predicted) is not None:
+            event = np.asarray(self.notion.event, dtype=float)
+            cells = replace(cells, predicted=(event @ scores)[self.cells.active])
         return replace(self, cells=cells, compared=compared)
 
     @property
@@ -326,6 +339,16 @@ class NotionTally:
             every[part.cells.active] += part.residual
         return every[self.cells.active]
 
+    def simulated(self, outcomes: Array) -> Array:
+        """Return W for outcomes of the same rows that were drawn: centred, or less the reference.
+
+        They are given as (…, active cells).
+        """
+        if self.cells.reference is None:
+            return self.centred(outcomes)
+        residual: Array = outcomes - self.cells.reference * self.cells.mass
+        return residual
+
     def centred(self, outcomes: Array) -> Array:
         """Return W for other outcomes of the same rows, compared with the overall rate.
 
@@ -341,7 +364,9 @@ class NotionTally:
         # Over all cells, as classes are bound to all of them; 0 where none is in the event.
         event_weight = np.zeros(self.tally.weight.shape[1])
         event_weight[self.cells.active] = self.cells.mass
-        return subgroups.bind(self.tally.columns, self.tally.weight.sum(axis=0), event_weight)
+        columns = self.tally.columns
+        searched = within_scores(subgroups, columns)
+        return searched.bind(columns, self.tally.weight.sum(axis=0), event_weight)
 
     def measure(self, rule: Rule, members: Members, min_group_size: int) -> Subgroup | None:
         """Return the subgroup of a rule, given its members among the active cells."""

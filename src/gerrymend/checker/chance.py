@@ -4,6 +4,7 @@ A p-value can't be recomputed without drawing the permutations again, so it is o
 possible one: (k + 1) / (permutations + 1) for a whole k, and consistent with the figures beside it.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import floor
@@ -12,6 +13,7 @@ from typing import Any
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import ROUNDING, TOLERANCE
+from gerrymend.checker.scores import of_scores
 
 # The level that `detectable` is for.
 LEVEL = Fraction(5, 100)
@@ -32,13 +34,15 @@ def check_permutations(case: Case) -> None:
         "beside it make it so; "
     )
     case.leave(
-        "p_value n_permutations detectable searched_unfairness",
+        "null p_value n_permutations detectable searched_unfairness",
         f"{'' if problems else possible}the permutations were not made again",
     )
 
 
 def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence for each figure of a permutation test that is stated without a p-value."""
+    if "null" in stated:
+        yield "null is stated, and there is no p-value."
     absent = {"n_permutations": 0, "detectable": None, "searched_unfairness": None}
     for name, nothing in absent.items():
         if stated[name] != nothing:
@@ -54,6 +58,11 @@ def _wrong_test(case: Case) -> Iterator[str]:
     if draws < 1:
         yield f"p_value is stated as {stated['p_value']!r}, of {draws} permutations."
         return
+    null = None
+    if of_scores(stated):
+        null = "symmetric_errors" if stated["labels"] == [None, None] else "right_scores"
+    if stated.get("null") != null:
+        yield f"null is stated as {stated.get('null')!r}, and what is tested is {null!r}."
     yield from wrong_p_value("p_value", stated["p_value"], stated)
     yield from _wrong_level(_families(stated), case)
 
@@ -123,8 +132,11 @@ def _wrong_level(families: int, case: Case) -> Iterator[str]:
         )
     if least is None or found is None:
         return
-    # Unfairness is e·ḡ·(1 − ḡ)·Δ (see `confidence`), so at most 1/4 of the outcomes' span.
+    # Unfairness is e·ḡ·(1 − ḡ)·Δ (see `confidence`), so at most 1/4 of the outcomes' span. Errors
+    # of scores are compared with 0, and everyone may be off by as much as is possible: 1 of labels.
     span = case.span
+    if of_scores(stated):
+        span = 4.0 if stated["labels"] != [None, None] else math.inf
     if least > span / 4 + float(TOLERANCE):
         yield f"detectable is stated as {least!r}, and no unfairness exceeds {span / 4:g}."
     yield from _wrong_side(exact(stated["p_value"]), exact(found), exact(least), families)

@@ -9,13 +9,13 @@ from gerrymend.checker.bounds import Found, check_bounds, leave_bounds
 from gerrymend.checker.case import Case
 from gerrymend.checker.chance import check_permutations
 from gerrymend.checker.composition import wrong_composition
+from gerrymend.checker.curve import check_curve
 from gerrymend.checker.direction import check_direction, check_sides, wrong_treated
-from gerrymend.checker.disclosed import listed_rare_values, wrong_reference
+from gerrymend.checker.disclosed import disclosed, too_small, wrong_reference
 from gerrymend.checker.exact import ZERO, Table, exact, read_table
 from gerrymend.checker.figures import (
     NOTIONS,
     ROUNDING,
-    Figures,
     Measured,
     later_fields,
     outcomes_of,
@@ -34,9 +34,10 @@ from gerrymend.checker.population import check_population
 from gerrymend.checker.probes import wrong_words
 from gerrymend.checker.references import with_reference, wrong_references
 from gerrymend.checker.result import CheckResult
-from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
+from gerrymend.checker.rules import RuleError, members, own_rule, own_words
 from gerrymend.checker.said import check_core, check_said
 from gerrymend.checker.scope import check_scope
+from gerrymend.checker.scores import read_scores, score_notion
 from gerrymend.checker.sharpest import check_sharpest
 from gerrymend.checker.strata import check_strata, wrong_reference_rate
 from gerrymend.checker.top import check_top
@@ -142,12 +143,15 @@ def check_report(
         "decision_probabilities": decision_probabilities,
         "pos_label": pos_label,
     }
+    scored = score_notion(stated)
     means = [one["name"] for one in stated["notions"] if one["unit"] is not None]
     own = notion if isinstance(notion, tuple | list) else [] if notion is None else [notion]
 
     def read(rows: tuple[Any, Any, Any, Any, Any], like: Table | None = None) -> Table:
         """Read rows as those of the audit; a second sample is `like` the first."""
         true, predicted, features, weight, controls = rows
+        if scored is not None:
+            return read_scores(scored, true, predicted, features, weight, pos_label, like)
         if means:
             return read_numbers(means, true, predicted, features, weight, own, controls)
         if len(stated["labels"]) > 2:
@@ -193,6 +197,7 @@ def _run(case: Case) -> None:
     check_apart(case)
     check_listed(case)
     check_strata(case)
+    check_curve(case)
     case.problem(*wrong_references(case))
     before = len(result.problems)
     _check_agreement(case, described)
@@ -278,9 +283,9 @@ def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found 
             smallest,
             kept_back="composition" in case.stated["kept_back"],
         ),
-        *wrong_reference(rule, case.table, smallest, held_out=held_out),
-        *_too_small(figures, smallest, or_everyone=measured.reference is not None),
-        *_disclosed(rule, inside, case),
+        *wrong_reference(own_rule(rule), case.table, smallest, held_out=held_out),
+        *too_small(figures, smallest, or_everyone=measured.reference is not None),
+        *disclosed(rule, inside, case),
         *_wrong_words(where, stated, case),
     ]
     case.problem(*(f"{where}: {sentence}" for sentence in problems))
@@ -290,35 +295,6 @@ def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found 
             "its figures."
         )
     return Found(stated["notion"], inside, abs(figures.unfairness))
-
-
-def _too_small(figures: Figures, smallest: int, *, or_everyone: bool) -> Iterator[str]:
-    """Yield a sentence if too few rows are inside or outside of a described group.
-
-    Either could identify people: what is outside follows from the overall figures by subtraction.
-    Everyone, who have a value where there is a reference, leave nobody outside.
-    """
-    outside = smallest if or_everyone and not figures.rows_outside else figures.rows_outside
-    if min(figures.rows_inside, outside) < smallest:
-        yield (
-            f"it has {figures.rows_inside} rows that count, and {figures.rows_outside} are "
-            f"outside; a group is not described if either is below min_group_size, {smallest}."
-        )
-
-
-def _disclosed(rule: Mapping[str, Any], inside: list[bool], case: Case) -> Iterator[str]:
-    """Yield a sentence for each value in a rule that discloses a row, or that rounding moves.
-
-    Values that few rows have must not be listed, and a cut that equals a row's number discloses it;
-    values and cuts of groups that users name are their own.
-    """
-    if case.stated["class"]["name"] != "ExplicitGroups":
-        yield from listed_rare_values(rule, case.table, case.stated["min_group_size"])
-        for what, cut, values in cuts(rule, case.table):
-            if exact(cut) in values:
-                yield f"{what}, {cut!r}, equals that of a row."
-    if rule["kind"] == "linear" and members_in_floats(rule, case.table) != inside:
-        yield "rounding decides who is in: float64 and exact arithmetic select different rows."
 
 
 def _wrong_words(where: str, stated: Mapping[str, Any], case: Case) -> Iterator[str]:
@@ -333,7 +309,8 @@ def _wrong_words(where: str, stated: Mapping[str, Any], case: Case) -> Iterator[
         except (RuleError, KeyError, TypeError, AttributeError) as unreadable:
             yield f"its class can't be read: {unreadable}."
             return
-        if named_key(stated["subgroup"], stated["rule"], groups) is None:
+        words = own_words(stated["subgroup"], stated["rule"])
+        if named_key(words, own_rule(stated["rule"]), groups) is None:
             yield "it is none of the groups that were named."
     wrong = wrong_words(stated["subgroup"], stated["rule"], case.table, named=named)
     if wrong is None:

@@ -15,6 +15,7 @@ from gerrymend.checker.dichotomies import dichotomies, most_dichotomies
 from gerrymend.checker.exact import ZERO, Attribute, Table
 from gerrymend.checker.form import is_whole
 from gerrymend.checker.rules import RuleError, condition_holds
+from gerrymend.checker.scores import intervals_of_score
 
 # Limits to what is listed, and to the set operations that listing it may take.
 MOST_SUBGROUPS = 200_000
@@ -72,11 +73,37 @@ def subgroups_of(searched: Mapping[str, Any], table: Table, active: Sequence[int
     if parameters.get("bins") is not None:
         raise NotListedError("its numbers are in bins, which the report doesn't hold")
     try:
+        if table.score is not None:
+            return _within_scores(_LISTS[name], parameters, table, active)
         return _LISTS[name](parameters, table, active)
     except (KeyError, TypeError, AttributeError) as problem:
         raise NotListedError(f"its parameters can't be read ({problem!r})") from None
     except RuleError as problem:
         raise NotListedError(str(problem)) from None
+
+
+def _within_scores(
+    listing: "_Listing", parameters: Mapping[str, Any], table: Table, active: Sequence[int]
+) -> set[int]:
+    """Return every subgroup of a class, within each interval of the score.
+
+    The class is listed over distinct protected rows, one cell of each; all cells of a row are in,
+    or none is.
+    """
+    rows = list(zip(*(one.values for one in table.attributes.values()), strict=True))
+    first: dict[Any, int] = {}
+    for cell in active:
+        first.setdefault(rows[cell], cell)
+    groups = listing(parameters, table, list(first.values()))
+    # The cells of each distinct row, as bits of the active ones.
+    cells = [0] * len(first)
+    place = {row: i for i, row in enumerate(first)}
+    for i, cell in enumerate(active):
+        cells[place[rows[cell]]] |= 1 << i
+    intervals = intervals_of_score(table, active)
+    _check_few(len(groups) * len(intervals), MOST_SUBGROUPS, "subgroups")
+    whole = [sum(part for i, part in enumerate(cells) if group >> i & 1) for group in groups]
+    return {group & interval for group in whole for interval in intervals}
 
 
 def bits(inside: Iterable[bool]) -> int:
@@ -320,7 +347,8 @@ def mean_of(values: Sequence[Fraction], table: Table) -> Fraction:
     return sum(weighted, ZERO) / table.total_weight
 
 
-_LISTS: dict[str, Callable[[Mapping[str, Any], Table, Sequence[int]], set[int]]] = {
+_Listing = Callable[[Mapping[str, Any], Table, Sequence[int]], set[int]]
+_LISTS: dict[str, _Listing] = {
     "LinearThresholds": _linear,
     "Conjunctions": _conjunctions,
     "ValueSets": _value_sets,

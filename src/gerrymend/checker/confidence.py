@@ -94,7 +94,11 @@ def _from_reference(measured: Measured, inside: list[bool], level: float) -> Int
     of_numbers = measured.table.spread is not None
     lowest, span = (0.0, 1.0) if of_numbers else (measured.lowest, measured.span)
 
+    score = float(measured.score(inside))
+
     def estimate(sums: Sums) -> _Estimate:
+        if measured.predicted is not None and measured.table.labels != (None, None):
+            return _happened(sums, score, level)
         if of_numbers:
             return _mean(sums, level, measured.everyone)
         return _rate(sums, measured, level)
@@ -128,7 +132,10 @@ def _from_reference(measured: Measured, inside: list[bool], level: float) -> Int
     z = NormalDist().inv_cdf((1 + level) / 2)
     unfairness = _product(share, z * math.sqrt(variance) / float(everyone), apart)
     return Intervals(
-        rate=(lowest + span * (own.value - own.below), lowest + span * (own.value + own.above)),
+        rate=(
+            score + lowest + span * (own.value - own.below),
+            score + lowest + span * (own.value + own.above),
+        ),
         gap=(span * (apart.value - below), span * (apart.value + above)),
         unfairness=(span * unfairness[0], span * unfairness[1]),
     )
@@ -192,6 +199,20 @@ def _rate(sums: Sums, measured: Measured, level: float) -> _Estimate:
     size = float(sums.mass**2 / sums.squares)
     low, high = clopper_pearson(float(rate) * size, float(1 - rate) * size, (1 - level) / 2)
     return _Estimate(float(rate), float(rate) - low, high - float(rate))
+
+
+def _happened(sums: Sums, score: float, level: float) -> _Estimate:
+    """Return the mean error of scores of a label, with the interval of what happened.
+
+    That is a rate, the error and the mean score together, and the score is taken as it is.
+    """
+    if not sums.mass:
+        return _Estimate(0.0, 0.0, 1.0)
+    error = float(sums.outcome / sums.mass)
+    rate = min(1.0, max(0.0, error + score))
+    size = float(sums.mass**2 / sums.squares)
+    low, high = clopper_pearson(rate * size, (1 - rate) * size, (1 - level) / 2)
+    return _Estimate(error, rate - low, high - rate)
 
 
 def _mean(sums: Sums, level: float, everyone: Sums) -> _Estimate:

@@ -20,6 +20,8 @@ _WORSE: dict[str, dict[str | None, str | None]] = {
     # Of numbers, "positive" is a high prediction; an error is what was true less that.
     "mean_outcome": {"positive": "lower", "negative": "higher", None: None},
     "mean_error": {"positive": "higher", "negative": "lower", None: None},
+    "multiaccuracy": {"positive": "higher", "negative": "lower", None: None},
+    "multicalibration": {"positive": "higher", "negative": "lower", None: None},
     "absolute_error": {"positive": "higher", "negative": "higher", None: "higher"},
     "squared_error": {"positive": "higher", "negative": "higher", None: "higher"},
 }

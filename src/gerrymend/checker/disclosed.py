@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gerrymend.checker.case import Case
-from gerrymend.checker.exact import Table
-from gerrymend.checker.rules import parts_of
+from gerrymend.checker.exact import Table, exact
+from gerrymend.checker.figures import Figures
+from gerrymend.checker.rules import condition_holds, cuts, members_in_floats, own_rule, parts_of
 
 
 def rare_values(table: Table, min_group_size: int) -> dict[str, set[Any]]:
@@ -105,3 +106,40 @@ def wrong_reference(
         listed = any(value in terms[name] or value in hidden for value in told)
         if not (there <= known if held_out else there == known) or twice or listed:
             yield f"the values of {name} without a term are stated as {values!r}."
+
+
+def too_small(figures: Figures, smallest: int, *, or_everyone: bool) -> Iterator[str]:
+    """Yield a sentence if too few rows are inside or outside of a described group.
+
+    Either could identify people: what is outside follows from the overall figures by subtraction.
+    Everyone, who have a value where there is a reference, leave nobody outside.
+    """
+    outside = smallest if or_everyone and not figures.rows_outside else figures.rows_outside
+    if min(figures.rows_inside, outside) < smallest:
+        yield (
+            f"it has {figures.rows_inside} rows that count, and {figures.rows_outside} are "
+            f"outside; a group is not described if either is below min_group_size, {smallest}."
+        )
+
+
+def disclosed(rule: Mapping[str, Any], inside: list[bool], case: Case) -> Iterator[str]:
+    """Yield a sentence for each value in a rule that discloses a row, or that rounding moves.
+
+    Values that few rows have must not be listed, and a cut that equals a row's number discloses it;
+    values and cuts of groups that users name are their own.
+    """
+    if case.stated["class"]["name"] != "ExplicitGroups":
+        yield from listed_rare_values(rule, case.table, case.stated["min_group_size"])
+        for what, cut, values in cuts(rule, case.table):
+            if exact(cut) in values:
+                yield f"{what}, {cut!r}, equals that of a row."
+    own = own_rule(rule)
+    if own["kind"] == "linear":
+        there = [True] * len(inside)
+        if own is not rule:
+            there = condition_holds(rule["interval"], case.table)
+        pairs = zip(members_in_floats(own, case.table), there, strict=True)
+        rounded = [member and held for member, held in pairs]
+        if rounded == inside:
+            return
+        yield "rounding decides who is in: float64 and exact arithmetic select different rows."

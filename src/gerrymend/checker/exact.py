@@ -19,6 +19,7 @@ from typing import Any
 
 import narwhals as nw
 
+from gerrymend.checker.labels import classes_of, decisions_of
 from gerrymend.checker.plain import listed_values
 
 ZERO = Fraction(0)
@@ -85,6 +86,10 @@ class Table:
     Of more than two classes there is a table for each against the rest, in `by_class` of one whose
     positive decisions are the wrong ones.
 
+    Of scores `positive` has the sums of their errors, and `predicted` those of the scores, by cell;
+    `variance` is that of the errors' sum where scores are right. In bins, cut at `cuts`, the score
+    is one more value of each cell: `score`, which is no attribute.
+
     `strata` has the tables of rows with equal values of the `controls`, over the same cells, and
     `controls` whether each of these is a number; `is_count` is whether each row weighs 1 and is
     decided 0 or 1.
@@ -105,6 +110,15 @@ class Table:
     strata: "Mapping[tuple[Any, ...], Table]" = field(default_factory=dict)
     controls: Mapping[str, bool] = field(default_factory=dict)
     by_class: "Mapping[Any, Table]" = field(default_factory=dict)
+    predicted: list[Fraction] | None = None
+    variance: list[Fraction] | None = None
+    score: Attribute | None = None
+    cuts: list[Fraction] = field(default_factory=list)
+
+    @property
+    def columns(self) -> dict[str, Attribute]:
+        """The attributes, and the score where it is in bins: all that rules may be about."""
+        return self.attributes | ({} if self.score is None else {self.score.name: self.score})
 
     def view(self, notion: Mapping[str, Any]) -> "Table":
         """Return the table of a notion, given as plain data."""
@@ -161,7 +175,7 @@ def read_table(
     if y_true is None:
         # Decisions show both labels, or are numbers, to be decided 0 and 1 by.
         shown: list[Any] = sorted(set(predicted)) if are_decisions else [0, 1]
-        chosen = _classes(shown, [], pos_label) if like is None else list(like.labels)
+        chosen = classes_of(shown, [], pos_label) if like is None else list(like.labels)
         # Any label would do: the rates that rows without labels have are the same for both.
         labels = [chosen[0]] * len(predicted)
     else:
@@ -183,14 +197,14 @@ def read_table(
     ):
         classes = list(like.labels)
     else:
-        classes = _classes(labels, predicted if are_decisions else [], pos_label)
+        classes = classes_of(labels, predicted if are_decisions else [], pos_label)
     if threshold is not None:
         decided: list[Any] = [int(score >= threshold) for score in predicted]
     else:
         # One of many labels is compared with the rest, and decisions may be any of them.
         rest = classes[0] == f"not {classes[1]}"
         known = [*classes, *labels, *(predicted if like is not None else [])] if rest else classes
-        decided = _decisions(predicted, classes[1], known) if are_decisions else predicted
+        decided = decisions_of(predicted, classes[1], known) if are_decisions else predicted
     cells = list(zip(*(values for _, values in columns.values()), strict=True))
     y = [int(label == classes[1]) for label in labels]
     # Equal rows are summed at once: a fraction for each of them would take most of the time.
@@ -276,56 +290,6 @@ def _probability(value: Any) -> Fraction:
             f"y_pred has the value {value!r}; with decision_probabilities=True it lies in [0, 1]."
         )
     return min(max(p, ZERO), Fraction(1))
-
-
-def _classes(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[Any]:
-    """Return the two labels, the positive one last.
-
-    Where `labels` show only one, `decisions` may show the other. Raises a ValueError unless there
-    are two, or if `pos_label` is neither.
-
-    >>> _classes(["no", "no"], ["yes", "no"], None)
-    ['no', 'yes']
-    >>> _classes([0, 1], [], pos_label=0)
-    [1, 0]
-    >>> _classes(["a", "b", "c"], [], pos_label="b")
-    ['not b', 'b']
-    """
-    classes = _in_order(labels)
-    if len(classes) == 1:
-        classes = _in_order([*labels, *decisions])
-    if len(classes) > 2 and pos_label in classes:
-        own = classes[classes.index(pos_label)]
-        return [f"not {own}", own]
-    if len(classes) != 2:
-        raise ValueError(
-            f"y_true must have two labels, as it had in the audit; it has {len(classes)}: "
-            f"{', '.join(map(repr, classes[:6]))}."
-        )
-    if pos_label is None:
-        return classes
-    if pos_label not in classes:
-        raise ValueError(
-            f"pos_label={pos_label!r} is no label of y_true; its labels are "
-            f"{', '.join(map(repr, classes))}."
-        )
-    return sorted(classes, key=lambda label: bool(label == pos_label))
-
-
-def _in_order(labels: list[Any]) -> list[Any]:
-    """Return the distinct labels in order, numbers before text."""
-    return sorted(set(labels), key=lambda label: (isinstance(label, str), label))
-
-
-def _decisions(predicted: list[Any], positive: Any, known: list[Any]) -> list[int]:
-    """Return decisions as 0 and 1, or raise a ValueError for a value that is no known label."""
-    unknown = sorted(map(repr, set(predicted) - set(known)))
-    if unknown:
-        raise ValueError(
-            f"y_pred has values that are no label: {', '.join(unknown[:3])}. Pass what was passed "
-            "to audit(): threshold for scores, decision_probabilities=True for a mixture's."
-        )
-    return [int(decision == positive) for decision in predicted]
 
 
 def read_vector(values: Any, argument: str) -> list[Any]:

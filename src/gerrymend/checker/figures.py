@@ -132,7 +132,8 @@ class Measured:
     `squares` are squared weights. Outcomes are between `lowest` and `span` more than that, and
     none is larger than `scale`; whole decisions give `kinds` different ones. With a `reference` of
     the notion's own groups are compared with that: a number, or `factor` times the rate of the
-    cells that are `compared` with.
+    cells that are `compared` with. Of scores outcomes are errors, and `predicted` what scores sum
+    to: rates are what happened, and what was predicted.
     """
 
     table: Table
@@ -148,6 +149,7 @@ class Measured:
     reference: Fraction | None = None
     factor: Fraction = _YES
     compared: list[bool] | None = None
+    predicted: list[Fraction] | None = None
 
     @classmethod
     def of(cls, outcomes: Outcomes, table: Table) -> "Measured":
@@ -179,6 +181,7 @@ class Measured:
             lowest=float(min(ends)),
             span=float(max(ends) - min(ends)) or 1.0,
             kinds=len(set(ends)),
+            predicted=table.predicted,
             # One without rows that count has no part in any sum.
             strata=tuple(stratum for stratum in strata if stratum.active),
         )
@@ -191,7 +194,14 @@ class Measured:
     @cached_property
     def overall_rate(self) -> Fraction:
         """Rate over all rows in the event."""
-        return self.everyone.outcome / self.everyone.mass
+        return self.everyone.outcome / self.everyone.mass + self.score([True] * len(self.rows))
+
+    def score(self, inside: Sequence[bool]) -> Fraction:
+        """Return what was predicted for some cells, on average; 0 where there are no scores."""
+        mass = sum(compress(self.mass, inside), ZERO)
+        if self.predicted is None or not mass:
+            return ZERO
+        return sum(compress(self.predicted, inside), ZERO) / mass
 
     @cached_property
     def _whole(self) -> list[tuple[list[int], int]]:
@@ -231,6 +241,9 @@ class Measured:
         if self.strata and mass:
             overall = sum(compress(self.expected, inside), ZERO) / mass
         rate = outcome / mass if mass else overall
+        score = self.score(inside)
+        rate += score
+        overall += score
         share = mass / self.table.total_weight
         others = self.everyone.mass - mass
         rest = None

@@ -84,8 +84,11 @@ OUTCOME = Plain(
     "a number between ±10¹⁰⁰", lambda value: is_number(value) and abs(value) <= _LARGEST
 )
 REFERENCE = Plain(
-    "a number between ±10¹⁰⁰, or a group with such a factor",
-    lambda value: OUTCOME.holds(value.get("factor") if isinstance(value, Mapping) else value),
+    "a number between ±10¹⁰⁰, a group with such a factor, or 'predicted'",
+    lambda value: (
+        value == "predicted"
+        or OUTCOME.holds(value.get("factor") if isinstance(value, Mapping) else value)
+    ),
 )
 LABEL = Plain("a label", lambda value: isinstance(value, str | int | float))
 
@@ -122,6 +125,15 @@ _GROUP = {
     "unfairness_interval": _INTERVAL,
     "p_value": Maybe(AMOUNT),
     "flagged": Maybe(FLAG),
+}
+# A bin of a calibration curve.
+_POINT = {
+    "low": Maybe(NUMBER),
+    "high": Maybe(NUMBER),
+    "rows": WHOLE,
+    "predicted": NUMBER,
+    "observed": NUMBER,
+    "interval": _INTERVAL,
 }
 # All fields of a report. One that is added to reports is named as not checked until it is here.
 REPORT = {
@@ -160,6 +172,8 @@ REPORT = {
             "unit": Maybe(TEXT),
             "class": Maybe(LABEL),
             "reference": Absent(Maybe(REFERENCE)),
+            "score": Absent(TEXT),
+            "cuts": Absent(Many(OUTCOME)),
         },
         least=1,
     ),
@@ -202,6 +216,7 @@ REPORT = {
     "n_permutations": WHOLE,
     "detectable": Maybe(AMOUNT),
     "searched_unfairness": Maybe(AMOUNT),
+    "null": Absent(TEXT),
     "no_p_value": Maybe(TEXT),
     "sharpest": Maybe(
         {
@@ -266,6 +281,16 @@ REPORT = {
             "random_state": WHOLE,
             "budget": AMOUNT,
             "top": Absent(WHOLE),
+        }
+    ),
+    "calibration": Absent(
+        {
+            "subgroup": TEXT,
+            "rule": MAPPING,
+            "score": TEXT,
+            "level": PART,
+            "group": Many(_POINT),
+            "everyone": Many(_POINT),
         }
     ),
     "warnings": Many({"code": TEXT, "sentence": TEXT}),

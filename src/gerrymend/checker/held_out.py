@@ -9,7 +9,7 @@ from gerrymend.checker.direction import wrong_treated
 from gerrymend.checker.exact import Table, exact
 from gerrymend.checker.figures import TOLERANCE, Measured, outcomes_of, wrong_figures
 from gerrymend.checker.references import with_reference
-from gerrymend.checker.rules import RuleError, members
+from gerrymend.checker.rules import RuleError, members, own_rule
 
 # What makes it the same subgroup, described in the same way; figures differ on other rows.
 _SAME = ("subgroup", "rule", "notion", "unit", "within_strata")
@@ -152,7 +152,7 @@ def _is_large(rows: int, measured: Measured, smallest: int) -> bool:
 
 def _sums_by_cell(table: Table) -> dict[tuple[Any, ...], list[Any]]:
     """Return rows, weights and decisions by protected values, in whatever order the rows are."""
-    values = zip(*(attribute.values for attribute in table.attributes.values()), strict=True)
+    values = zip(*(column.values for column in table.columns.values()), strict=True)
     tables = [table, *table.by_class.values()]
     return {
         cell: [sums for one in tables for sums in (*one.rows[i], *one.weight[i], *one.positive[i])]
@@ -177,6 +177,7 @@ def _members(rule: Mapping[str, Any], table: Table, holdout: Table) -> list[bool
     it.
     """
     inside = members(rule, holdout)
+    rule = own_rule(rule)
     if rule["kind"] != "linear":
         return inside
     # In a category that the rule has no term for, a row would score as if it were the one left out.

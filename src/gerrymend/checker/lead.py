@@ -7,6 +7,7 @@ from typing import Any
 from gerrymend.checker.case import Case
 from gerrymend.checker.chance import LEVEL
 from gerrymend.checker.exact import exact
+from gerrymend.checker.rules import RuleError, own_rule, own_words
 from gerrymend.checker.words import obeyed
 
 # A group in a sentence leads if it has so much of the other's unfairness, but for rounding.
@@ -83,16 +84,16 @@ def says_who(subgroup: Mapping[str, Any]) -> bool:
     ...  for words in ("town = a·b", "[town=a·b] + age ≥ 3", "not (town = a)")]
     [True, False, False]
     """
-    words = subgroup["subgroup"]
-    rule = subgroup["rule"]
     try:
+        rule = own_rule(subgroup["rule"])
+        words = own_words(subgroup["subgroup"], subgroup["rule"])
         names = {str(term["attribute"]) for term in rule.get("terms", ())}
         names |= {str(name) for name in rule.get("unnamed", ())}
-    except (TypeError, KeyError):
+    except (TypeError, KeyError, RuleError):
         return True
     begins = tuple(f"{name} {sign}" for name in names for sign in _COMPARISONS)
     said = rule.get("kind") != "linear" or not names or obeyed(words).startswith(begins)
-    return said and len(words) <= _LONGEST
+    return said and len(subgroup["subgroup"]) <= _LONGEST
 
 
 def _is_tested_itself(

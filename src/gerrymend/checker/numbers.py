@@ -47,8 +47,8 @@ def read_numbers(
     own : iterable of OutcomeNotion
         Those of one's own among them. Raises a ValueError for a name that is neither.
     """
-    predicted = _numbers(y_pred, "y_pred")
-    true = None if y_true is None else _numbers(y_true, "y_true")
+    predicted = finite_numbers(y_pred, "y_pred")
+    true = None if y_true is None else finite_numbers(y_true, "y_true")
     columns = read_columns(sensitive_features)
     given = [1] * len(predicted)
     if sample_weight is not None:
@@ -64,7 +64,7 @@ def read_numbers(
 
     def make(some: list[Any]) -> Table:
         """Sum some of the rows, over the cells of all."""
-        return _table(columns, places, some, true is not None)
+        return summed_numbers(columns, places, some, is_labelled=true is not None)
 
     by_name = {notion.name: notion for notion in own}
     views = {}
@@ -75,7 +75,7 @@ def read_numbers(
     return replace(next(iter(views.values())), views=views)
 
 
-def _numbers(values: Any, argument: str) -> list[Fraction]:
+def finite_numbers(values: Any, argument: str) -> list[Fraction]:
     """Return finite numbers as fractions."""
     listed = read_vector(values, argument)
     for value in listed:
@@ -117,10 +117,11 @@ def _outcomes(
     return everyone, [error**2 for error in errors]
 
 
-def _table(
+def summed_numbers(
     columns: dict[str, tuple[bool, list[Any]]],
     cells: list[Any],
     rows: list[tuple[Any, int, Fraction, Any]],
+    *,
     is_labelled: bool,
 ) -> Table:
     """Return the table of one notion: label 1 for rows that count, and outcomes as decisions."""

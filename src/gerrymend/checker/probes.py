@@ -8,13 +8,14 @@ fractions, as years of age, words tell whole numbers, and whole numbers are aske
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor, prod
 from typing import Any
 
 from gerrymend.checker.exact import Attribute, Table, exact
-from gerrymend.checker.rules import members, parts_of, scores
+from gerrymend.checker.rules import members, own_rule, own_words, parts_of, scores
 from gerrymend.checker.words import NUMBER, members_by_words, same_labels
 
 # So near to a cut a number is probed, relative to its size. A rule of one term prints a quotient,
@@ -26,6 +27,8 @@ _MOST_COMBINATIONS = 256
 _MOST_ROWS = 12
 # Words for values that few rows have.
 _UNTOLD = re.compile(r"\ba rare value\b|\b\d+ rare values\b")
+
+_OTHER_ROWS = "its description in words selects other rows than its rule."
 
 _Row = dict[str, Any]
 
@@ -48,8 +51,11 @@ def wrong_words(
     its description in words selects other rows than its rule.
     its description in words can't be read.
     """
+    table = replace(table, attributes=table.columns, score=None)  # of words, one more column
     if any(map(same_labels, table.attributes.values())) or _UNTOLD.search(text):
         return None
+    if rule["kind"] == "within":
+        return _wrong_within(text, rule, table, named=named)
     made_up = _with_categories(rule, table)
     # Each of these is moved to both sides of every cut, so that they have to be few.
     few = [*_some(table), *made_up[:_MOST_ROWS]]
@@ -60,8 +66,23 @@ def wrong_words(
     if by_words is None:
         return "its description in words can't be read."
     if by_words != members(rule, everyone):
-        return "its description in words selects other rows than its rule."
+        return _OTHER_ROWS
     return ""
+
+
+def _wrong_within(text: str, rule: Mapping[str, Any], table: Table, *, named: bool) -> str | None:
+    """Return what is wrong with words of a rule within an interval: with those of either part."""
+    own = own_rule(rule)
+    interval = {"kind": "conjunction", "conditions": [rule["interval"]]}
+    words = own_words(text, rule)
+    if rule["interval"]["low"] is None and rule["interval"]["high"] is None:
+        return wrong_words(text, own, table, named=named)
+    if words == text:  # all that are in the interval
+        everyone = all(members(own, table))
+        return wrong_words(text, interval, table) if everyone else _OTHER_ROWS
+    before = text[: len(text) - len(words)].removesuffix(", and ")
+    first = wrong_words(before, interval, table, named=False)
+    return first or wrong_words(words, own, table, named=named)
 
 
 def _table(rows: list[_Row], table: Table, *, beside: bool = False) -> Table:

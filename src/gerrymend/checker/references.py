@@ -10,10 +10,11 @@ from fractions import Fraction
 from typing import Any
 
 from gerrymend.checker.case import Case
-from gerrymend.checker.exact import Table, exact
+from gerrymend.checker.exact import ZERO, Table, exact
 from gerrymend.checker.figures import TOLERANCE, Measured, shown
 from gerrymend.checker.form import is_number
 from gerrymend.checker.rules import RuleError, condition_holds
+from gerrymend.checker.scores import PREDICTED
 
 # What reports call a number that groups are compared with.
 _NUMBER = "the reference"
@@ -27,6 +28,10 @@ def with_reference(measured: Measured, notion: Mapping[str, Any], table: Table) 
     stated = notion.get("reference")
     if stated is None:
         return measured
+    if stated == PREDICTED:
+        if measured.predicted is None:
+            raise RuleError("it compares with what was predicted, and is no notion of scores")
+        return replace(measured, reference=ZERO)
     if is_number(stated):
         scale = max(measured.scale, abs(exact(stated)))
         return replace(measured, reference=exact(stated), scale=scale)
@@ -56,12 +61,14 @@ def wrong_references(case: Case) -> Iterator[str]:
         if (own is None) != (stated is None) or (own is None) != (words[one["notion"]] is None):
             yield f"The {one['notion']} states a reference, and has none, or the other way round."
         elif own is not None and seen is not None:
+            own += seen.score([True] * len(seen.rows))
             if abs(exact(stated) - own) > TOLERANCE * seen.scale:
                 yield (
                     f"The {one['notion']} is stated to be compared with {stated!r}, and is with "
                     f"{shown(own)}."
                 )
-            if (words[one["notion"]] == _NUMBER) != (seen.compared is None):
+            number = _NUMBER if seen.predicted is None else PREDICTED
+            if (words[one["notion"]] == number) != (seen.compared is None):
                 yield f"The {one['notion']} is compared with what its words don't say."
             case.leave(
                 "notions.reference notions.reference.* overall_rates.compared_with",
@@ -76,7 +83,7 @@ def _subgroups(stated: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
     """Yield every subgroup that a report describes, with its place."""
     named = {name: stated[name] for name in ("worst", "disadvantaged", "favoured", "core")}
     named |= {f"top[{i}]": one for i, one in enumerate(stated["top"])}
-    for name in ("in_a_sentence", "held_out"):
+    for name in ("in_a_sentence", "held_out", "sharpest"):
         named[name] = stated[name] and stated[name]["subgroup"]
     yield from ((where, one) for where, one in named.items() if one is not None)
 
@@ -92,6 +99,8 @@ def farthest(low: Fraction, high: Fraction, reference: Any) -> Fraction:
     """
     if reference is None:
         return high - low
+    if reference == PREDICTED:
+        return max(abs(low), abs(high))
     ends = [exact(reference)] if is_number(reference) else []
     if not ends:
         factor = exact(reference["factor"])

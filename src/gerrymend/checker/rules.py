@@ -11,6 +11,8 @@ from gerrymend.checker.exact import ZERO, Attribute, Table, exact
 from gerrymend.checker.form import is_number
 
 _ENDS = ("low", "high")
+# Between an interval of the score and the rule that holds there.
+_JOINED = ", and "
 
 
 class RuleError(ValueError):
@@ -41,6 +43,11 @@ def members(rule: Mapping[str, Any], table: Table) -> list[bool]:
         if kind == "tree":
             _check_parts(rule, {"kind", "tree"})
             return _tree(rule["tree"], table)
+        if kind == "within":
+            _check_parts(rule, {"kind", "interval", "rule"})
+            there = condition_holds(rule["interval"], table)
+            pairs = zip(there, members(own_rule(rule), table), strict=True)
+            return [held and member for held, member in pairs]
     # A forged rule can have anything in any place; what it trips over is in the message.
     except (KeyError, TypeError, AttributeError) as problem:
         raise RuleError(f"its rule of kind {kind!r} can't be read ({problem!r})") from None
@@ -68,6 +75,8 @@ def condition_holds(condition: Mapping[str, Any], table: Table) -> list[bool]:
     _check_parts(condition, {"attribute", "low", "high"})
     _check_number(attribute)
     low, high = (end if end is None else _number(end) for end in map(condition.get, _ENDS))
+    if attribute is table.score and not {low, high} <= {None, *table.cuts}:
+        raise RuleError(f"its interval of {attribute.name!r} has an end that is no cut of it")
     return [
         (low is None or low <= value) and (high is None or value < high)
         for value in attribute.values
@@ -99,14 +108,38 @@ def members_in_floats(rule: Mapping[str, Any], table: Table) -> list[bool]:
     return [score >= float(rule["threshold"]) for score in total]
 
 
+def own_rule(rule: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a rule without the interval of the score that it is within."""
+    if rule["kind"] != "within":
+        return rule
+    if not isinstance(rule["rule"], Mapping) or rule["rule"].get("kind") == "within":
+        raise RuleError("its rule is within an interval, and is no rule there")
+    own: Mapping[str, Any] = rule["rule"]
+    return own
+
+
+def own_words(text: str, rule: Mapping[str, Any]) -> str:
+    """Return the words of a rule without those of the interval that it is within.
+
+    >>> own_words("0.5 ≤ score < 0.7, and x + y ≥ 3", {"kind": "within", "rule": {}})
+    'x + y ≥ 3'
+    """
+    _, joined, after = text.partition(_JOINED)
+    return after if rule["kind"] == "within" and joined else text
+
+
 def cuts(rule: Mapping[str, Any], table: Table) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
-    """Yield the name and the number of each cut, and the values by cell that it divides."""
+    """Yield the name and the number of each cut, and the values by cell that it divides.
+
+    Where a score is cut is no row's number: its notion says so.
+    """
+    rule = own_rule(rule)
     if rule["kind"] == "linear":
         yield "the threshold", rule["threshold"], tuple(scores(rule, table))
         return
     for condition in parts_of(rule):
         attribute = attribute_of(condition, table)
-        for end in _ENDS:
+        for end in _ENDS if attribute is not table.score else ():
             if condition.get(end) is not None:
                 yield f"the cut of {attribute.name!r}", condition[end], attribute.values
 
@@ -114,12 +147,12 @@ def cuts(rule: Mapping[str, Any], table: Table) -> Iterator[tuple[str, Any, tupl
 def attribute_of(part: Mapping[str, Any], table: Table) -> Attribute:
     """Return the attribute of a condition or a term; raise a RuleError for an unknown one."""
     name = part["attribute"]
-    if name not in table.attributes:
+    if name not in table.columns:
         raise RuleError(
             f"its rule uses the attribute {name!r}, which is no column of sensitive_features: "
             f"{', '.join(table.attributes)}"
         )
-    return table.attributes[name]
+    return table.columns[name]
 
 
 def _term(term: Mapping[str, Any], table: Table) -> list[Fraction | int]:
@@ -202,6 +235,8 @@ def parts_of(rule: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     >>> parts_of({"kind": "conjunction", "conditions": [{"attribute": "age"}]})
     [{'attribute': 'age'}]
     """
+    if rule["kind"] == "within":
+        return [rule["interval"], *parts_of(own_rule(rule))]
     if rule["kind"] == "tree":
         return list(_nodes(rule["tree"]))
     return list(rule["terms" if rule["kind"] == "linear" else "conditions"])

@@ -113,7 +113,9 @@ def _wrong_shared(lead: Mapping[str, Any], seen: Measured, case: Case) -> Iterat
     rule = one["rule"]
     first = members(lead["rule"], case.table)  # which refuses rules that can't be read
     second = members(rule, case.table)
-    if rule["kind"] != "conjunction" or len(rule["conditions"]) > _CONDITIONS:
+    # An interval of the score is one more.
+    most = _CONDITIONS + (case.table.score is not None)
+    if rule["kind"] != "conjunction" or len(rule["conditions"]) > most:
         yield "in_a_sentence is no conjunction of at most 3 conditions."
     if one["notion"] != lead["notion"] or one["unfairness"] * lead["unfairness"] <= 0:
         yield "in_a_sentence is of another notion, or on another side, than the worst."

@@ -11,6 +11,7 @@ from gerrymend.checker.exact import Table
 from gerrymend.checker.figures import TOLERANCE, same_notion
 from gerrymend.checker.fingerprint import check_provenance
 from gerrymend.checker.many import wrong_classes
+from gerrymend.checker.scores import is_of_scores, within_words, wrong_score_notion
 from gerrymend.checker.warned import check_warnings
 
 
@@ -135,6 +136,9 @@ def _wrong_notions(case: Case) -> Iterator[str]:
     for notion in notions:
         if not any(notion["event"]):
             yield f"The notion {notion['name']} counts no row of either label."
+        elif is_of_scores(notion):
+            case.leave("notions.unit notions.cuts notions.score", "settings, taken as stated")
+            yield from wrong_score_notion(notion, case.table)
         elif notion["unit"] is not None:
             case.leave("notions.unit", f"what the {notion['name']} is counted in")
             if (notion["event"], notion["a"], notion["b"]) != ([False, True], [0, 0], [1, 1]):
@@ -276,6 +280,12 @@ def class_in_words(name: str, parameters: Mapping[str, Any], table: Table) -> st
 
     Where numbers are in bins it ends at "bins": the cuts that follow are not known here.
     """
+    words = _in_words(name, parameters, table)
+    return words if words is None or words.endswith("bins") else f"{words}{within_words(table)}"
+
+
+def _in_words(name: str, parameters: Mapping[str, Any], table: Table) -> str | None:
+    """Return the class in words, at all scores."""
     names = ", ".join(table.attributes)
     depth = parameters.get("max_depth")
     numbers = any(attribute.is_number for attribute in table.attributes.values())

@@ -114,6 +114,10 @@ def _square(seen: Measured, inside: list[bool]) -> Fraction | None:
     known; 0 where no way to deal them differs from another.
     """
     variance = ZERO
+    if seen.table.variance is not None:  # rows are drawn independently
+        variance = sum(itertools.compress(seen.table.variance, inside), ZERO)
+        off = seen.figures(inside).unfairness * seen.table.total_weight
+        return off**2 / variance if variance else ZERO
     for part in seen.strata or (seen,):
         spread = _spread(part)
         if spread is None:
@@ -213,7 +217,7 @@ def _groups(case: Case) -> list[list[bool]] | None:
         for number in range(1, _CONDITIONS + 1)
         for chosen in itertools.combinations(columns, number)
     ]
-    if any(column.is_number for column in columns):
+    if table.score is not None or any(column.is_number for column in columns):
         return None
     found = []
     for chosen in sets:

@@ -65,6 +65,8 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
         found.add("gamma_allows_everything")
     if any(_outside(table, notion) for notion in stated["notions"]):
         found.add("reference_outside_outcomes")
+    if table.predicted is not None:
+        found |= _about_scores(*table.ends)
     if 20 * stated["missing"]["dropped"] > stated["missing"]["of"]:
         found.add("rows_dropped")
     if any(map(_lacks_numbers, table.attributes.values())):
@@ -85,6 +87,13 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
             if _nearly_unique(attribute, table.n_rows):
                 found.add("nearly_unique_attribute")
     return found
+
+
+def _about_scores(low: Fraction, high: Fraction) -> set[str]:
+    """Return the code of errors that are all 0, or all above it, or below."""
+    if low == high == 0:
+        return {"scores_equal_outcomes"}
+    return {"scores_on_one_side"} if low > 0 or high < 0 else set()
 
 
 def _about_labels(table: Table) -> Iterator[str]:

@@ -25,7 +25,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 _JOIN: dict[str, Callable[[bool, bool], bool]] = {" and ": operator.and_, " or ": operator.or_}
 _CONTROLS = re.compile(r"\\x([01][0-9a-f]|7f|[89][0-9a-f])")
 # A condition ends here; without it "x = a" would be read out of "x = ab".
-_END = r"(?= and | or |: |; |\)|$)"
+_END = r"(?= and | or |: |; |, and |\)|$)"
 
 
 class UnreadError(Exception):
@@ -104,7 +104,7 @@ def _item(text: str, table: Table) -> tuple[Members, str]:
     for word in ("everyone", "no one"):
         if text.startswith(word):
             return [word == "everyone"] * len(table), text.removeprefix(word)
-    for attribute in table.attributes.values():
+    for attribute in table.columns.values():
         for pattern, test_of in _conditions(attribute):
             if found := re.match(pattern + _END, text):
                 holds = test_of(found)

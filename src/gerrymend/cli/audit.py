@@ -30,7 +30,7 @@ from gerrymend.cli.shared import (
     tell_of_page,
 )
 from gerrymend.cli.targets import Targets
-from gerrymend.notions import NOTION_NAMES, OUTCOME_NAMES
+from gerrymend.notions import NOTION_NAMES, OUTCOME_NAMES, SCORE_NAMES
 from gerrymend.reporting.audit.next_steps import next_commands
 from gerrymend.subgroups import CLASS_NAMES
 
@@ -54,7 +54,9 @@ def add_to(app: typer.Typer) -> None:
                 "mean_outcome need none."),
         ] = None,
         prediction: Annotated[str | None, _column("Decision, of the same values.")] = None,
-        score: Annotated[str | None, _column("Or: score, cut at --threshold.")] = None,
+        score: Annotated[str | None, _column(
+            "Or: score, cut at --threshold; or looked at itself, with --notion multicalibration."
+            )] = None,
         threshold: Annotated[float | None, option(
             "Scores of at least this are decided positive.", DATA, show_default="0.5")] = None,
         probability: Annotated[str | None, _column(
@@ -78,11 +80,15 @@ def add_to(app: typer.Typer) -> None:
             metavar="COLUMNS", show_default="the first two of few values")] = None,
         notion: Annotated[list[str] | None, option(
             f"Rates to compare, separated by commas: {', '.join(NOTION_NAMES)}; or means of "
-            f"numbers, which --prediction and --label then are: {', '.join(OUTCOME_NAMES)}.",
+            f"numbers, which --prediction and --label then are: {', '.join(OUTCOME_NAMES)}; or "
+            f"whether --score is right for everyone: {', '.join(SCORE_NAMES)}.",
             _AUDIT, metavar="NOTIONS", show_default="false_positive_rate")] = None,
         unit: Annotated[str | None, option(
             "What numbers are counted in, for means: days, EUR.", _AUDIT, metavar="TEXT",
             show_default=False)] = None,
+        bins: Annotated[int | None, option(
+            "Bins of the score, for multicalibration: every run of neighbouring ones is an "
+            "interval.", _AUDIT, show_default="10")] = None,
         reference: Annotated[list[str] | None, option(
             "What groups are compared with, in place of everyone: a number, such as 30, or a "
             "protected group, such as sex=M (once for each condition).", _AUDIT,

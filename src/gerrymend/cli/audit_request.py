@@ -23,7 +23,9 @@ from gerrymend.inputs.settings import check_choice
 from gerrymend.notions import (
     NOTION_NAMES,
     OUTCOME_NAMES,
+    SCORE_NAMES,
     AnyNotion,
+    Multicalibration,
     OutcomeNotion,
     as_notions,
 )
@@ -62,6 +64,7 @@ class AuditRequest(TableRequest):
     unit: str | None = None
     reference: list[str] | None = None
     factor: float | None = None
+    bins: int | None = None
 
     def __post_init__(self) -> None:
         """Raise a ValueError for options that exclude or need each other."""
@@ -72,6 +75,7 @@ class AuditRequest(TableRequest):
                 "One of --prediction (decisions), --score (cut at --threshold) and --probability "
                 f"(of a randomised model) says what the model decided; got {given}."
             )
+        self._check_scores()
         if self.weight is not None and self.counts is not None:
             raise ValueError(
                 "--weight and --counts exclude each other: a line of FILE is either a row with a "
@@ -84,6 +88,25 @@ class AuditRequest(TableRequest):
                 "row; --test-size holds out some of FILE itself."
             )
 
+    def _check_scores(self) -> None:
+        """Raise a ValueError for options that notions of scores need, exclude, or have alone."""
+        scored = " and ".join(one for one in self.notion if one in SCORE_NAMES)
+        if scored and self.score is None:
+            raise ValueError(
+                f"--notion {scored} is about scores: name their column with --score, in place of "
+                f"{' and '.join(self.decided)}."
+            )
+        if scored and self.threshold is not None:
+            raise ValueError(
+                f"--threshold {self.threshold:g} makes decisions of scores, and --notion {scored} "
+                "is about the scores themselves; leave it out."
+            )
+        if self.bins is not None and "multicalibration" not in self.notion:
+            raise ValueError(
+                f"--bins {self.bins} is for --notion multicalibration, which looks at intervals of "
+                "the score; leave it out."
+            )
+
     @property
     def decided(self) -> dict[str, str]:
         """The option that names the column of decisions, and that column."""
@@ -93,8 +116,13 @@ class AuditRequest(TableRequest):
     @property
     def drawn(self) -> str:
         """Name what is drawn while a user waits: permutations, resamples, or both in turn."""
-        drawn = ["permutations"] if self.permutations else []
+        drawn = [self.draws] if self.permutations else []
         return " and ".join([*drawn, *([] if self.confidence is None else ["resamples"])])
+
+    @property
+    def draws(self) -> str:
+        """What chance is told by."""
+        return "simulations" if self._are_scores else "permutations"
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -103,7 +131,8 @@ class AuditRequest(TableRequest):
         With a probability nothing was decided that a name could stand for.
         """
         decision = None if self.probability is not None else next(iter(self.decided.values()))
-        return {"label": self.label, "decision": decision, "threshold": self.cut}
+        cut = None if self._are_scores else self.cut
+        return {"label": self.label, "decision": decision, "threshold": cut}
 
     def columns_of(self, file: Path) -> "tuple[pl.LazyFrame, list[str], MissingValues]":
         """Return a file as a lazy frame, its protected columns, and the rows that were dropped.
@@ -120,14 +149,14 @@ class AuditRequest(TableRequest):
         Raises a ValueError for a rate, a class or a number of workers that can't be.
         """
         for notion in self.notion:
-            check_choice(notion, "--notion", (*NOTION_NAMES, *OUTCOME_NAMES))
+            check_choice(notion, "--notion", (*NOTION_NAMES, *OUTCOME_NAMES, *SCORE_NAMES))
         return {
             "notion": self._notions(),
             "subgroups": self.subgroup_class,
             "gamma": self.gamma,
             "budget": self.budget,
             "min_group_size": self.min_group_size,
-            "threshold": None if self._are_means else self.cut,
+            "threshold": None if self._are_means or self._are_scores else self.cut,
             "decision_probabilities": self.probability is not None,
             "favourable": self.favourable,
             "side": self.side,
@@ -149,15 +178,22 @@ class AuditRequest(TableRequest):
         """True if means of numbers are compared."""
         return not set(OUTCOME_NAMES).isdisjoint(self.notion)
 
+    @property
+    def _are_scores(self) -> bool:
+        """True if scores are compared with what happened."""
+        return not set(SCORE_NAMES).isdisjoint(self.notion)
+
     def _notions(self) -> tuple[AnyNotion, ...]:
         """Return the notions, means with --unit; raise a ValueError for a unit of rates."""
         notions = as_notions(self.notion)
+        if self.bins is not None:
+            notions = (Multicalibration(self.bins),)
         if self.unit is None:
             return notions
-        if not self._are_means:
+        if not self._are_means and not self._are_scores:
             raise ValueError(
-                f"--unit {self.unit} is for means of numbers ({', '.join(OUTCOME_NAMES)}), and "
-                "rates have none; leave it out."
+                f"--unit {self.unit} is for means of numbers "
+                f"({', '.join((*OUTCOME_NAMES, *SCORE_NAMES))}), and rates have none; leave it out."
             )
         squared = f"{self.unit} squared"
         return tuple(

@@ -67,7 +67,7 @@ def _compared(report: AuditReport, request: AuditRequest) -> Facts:
         facts.append(("  subgroups", f"{told}: {_NO_OTHERS}"))
     if report.p_value is not None and report.n_permutations < request.permutations:
         made = f"{count(report.n_permutations)} of {count(request.permutations)}"
-        facts.append(("  permutations", f"{made}, all that --budget had time for"))
+        facts.append((f"  {request.draws}", f"{made}, all that --budget had time for"))
     if report.population is not None and 0 < report.population.n_resamples < request.resamples:
         made = f"{count(report.population.n_resamples)} of {count(request.resamples)}"
         facts.append(("  resamples", f"{made}, all that --budget had time for"))

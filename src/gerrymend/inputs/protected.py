@@ -44,7 +44,7 @@ class Others:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One protected attribute of many rows.
+    """One protected attribute of many rows, or the score that each was given.
 
     Attributes
     ----------
@@ -55,12 +55,15 @@ class Column:
         The category of each code; None for a number. A missing category is None, and comes last.
     declared : bool
         True if the user's own type says that it is a category, whatever its values look like.
+    cuts : tuple of float or None
+        Where a score is cut into bins (`inputs.bins`); None for a protected attribute.
     """
 
     name: str
     values: Array
     categories: tuple[Any, ...] | None = None
     declared: bool = False
+    cuts: tuple[float, ...] | None = None
 
     @property
     def is_categorical(self) -> bool:
@@ -387,7 +390,6 @@ def _check_text(column: Column, argument: str) -> None:
 
 
 def _missing_number(where: Subject) -> ValueError:
-    """Return the error for missing values of a number."""
     return ArgumentError(
         where,
         "is numeric and has missing values, which have no place among numbers: drop these rows (",

@@ -4,6 +4,7 @@ from gerrymend.notions.choosing import (
     FAVOURABLE,
     NOTION_NAMES,
     OUTCOME_NAMES,
+    SCORE_NAMES,
     SIDES,
     AnyNotion,
     NotionLike,
@@ -33,7 +34,8 @@ from gerrymend.notions.rates import (
     nothing_counts,
     rate_and_class,
 )
-from gerrymend.notions.references import OVERALL, GroupMean, Reference
+from gerrymend.notions.references import OVERALL, PREDICTED, GroupMean, Reference
+from gerrymend.notions.scores import SCORE, Multiaccuracy, Multicalibration
 
 __all__ = [
     "ABSOLUTE_ERROR",
@@ -47,6 +49,9 @@ __all__ = [
     "NOTION_NAMES",
     "OUTCOME_NAMES",
     "OVERALL",
+    "PREDICTED",
+    "SCORE",
+    "SCORE_NAMES",
     "SIDES",
     "SQUARED_ERROR",
     "STATISTICAL_PARITY",
@@ -54,6 +59,8 @@ __all__ = [
     "FairnessNotion",
     "GroupMean",
     "Moment",
+    "Multiaccuracy",
+    "Multicalibration",
     "NotionLike",
     "OutcomeNotion",
     "Reference",

@@ -22,7 +22,8 @@ from gerrymend.notions.rates import (
     STATISTICAL_PARITY,
     FairnessNotion,
 )
-from gerrymend.notions.references import OVERALL, Reference, check_reference
+from gerrymend.notions.references import OVERALL, PREDICTED, Reference, check_reference
+from gerrymend.notions.scores import MULTIACCURACY, MULTICALIBRATION, Multiaccuracy
 
 AnyNotion: TypeAlias = FairnessNotion | OutcomeNotion
 
@@ -33,10 +34,14 @@ _RATES: dict[str, tuple[AnyNotion, ...]] = {
 _OUTCOMES: dict[str, tuple[AnyNotion, ...]] = {
     notion.name: (notion,) for notion in (MEAN_OUTCOME, MEAN_ERROR, ABSOLUTE_ERROR, SQUARED_ERROR)
 }
-_BY_NAME = _RATES | _OUTCOMES
+_SCORES: dict[str, tuple[AnyNotion, ...]] = {
+    notion.name: (notion,) for notion in (MULTIACCURACY, MULTICALIBRATION)
+}
+_BY_NAME = _RATES | _OUTCOMES | _SCORES
 
 NOTION_NAMES = tuple(_RATES)
 OUTCOME_NAMES = tuple(_OUTCOMES)
+SCORE_NAMES = tuple(_SCORES)
 
 NotionLike: TypeAlias = "str | AnyNotion | tuple[str | AnyNotion, ...]"
 
@@ -98,7 +103,9 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
     >>> [n.name for n in as_notions("equalized_odds")]
     ['false_positive_rate', 'false_negative_rate']
     """
-    if isinstance(notion, FairnessNotion) and notion.unit is not None:
+    if isinstance(notion, FairnessNotion) and (
+        notion.unit is not None or notion.reference == PREDICTED
+    ):
         return (_mean_of(notion),)
     if isinstance(notion, AnyNotion):
         return (notion,)
@@ -120,6 +127,13 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
                 "notion",
                 f"has two notions of the name {twice!r}, and a report tells them by that; rename "
                 "one of them.",
+            )
+        alone = next((one for one in every if isinstance(one, Multiaccuracy)), None)
+        if alone is not None and len(every) > 1:
+            raise ArgumentError(
+                "notion",
+                f"has {alone.name!r}, which is of scores, beside others. Audit them one after the "
+                "other; multicalibration has multiaccuracy in it, as the interval of all scores.",
             )
         numbers = [isinstance(one, OutcomeNotion) for one in every]
         if any(numbers) and not all(numbers):
@@ -143,7 +157,10 @@ def _mean_of(rate: FairnessNotion) -> AnyNotion:
     >>> _mean_of(replace(MEAN_ERROR, unit="days").rate).unit
     'days'
     """
-    for named in (MEAN_OUTCOME, MEAN_ERROR, ABSOLUTE_ERROR, SQUARED_ERROR):
+    scored = rate.reference == PREDICTED
+    if scored and rate.name == MULTIACCURACY.name:
+        return replace(MULTIACCURACY, unit=rate.unit or "", worse=rate.worse)
+    for named in () if scored else (MEAN_OUTCOME, MEAN_ERROR, ABSOLUTE_ERROR, SQUARED_ERROR):
         mean = replace(named, unit=rate.unit or "", reference=rate.reference, worse=rate.worse)
         if mean.rate == rate:
             return mean

@@ -284,7 +284,8 @@ def _predicted(y: Any, p: Any) -> Any:
     return p
 
 
-def _error(y: Any, p: Any) -> Any:
+def error_of(y: Any, p: Any) -> Any:
+    """Return how far what was true is above what was predicted."""
     return y - p
 
 
@@ -299,6 +300,6 @@ def _squared_error(y: Any, p: Any) -> Any:
 MEAN_OUTCOME = OutcomeNotion("mean_outcome", _predicted, reads_labels=False, rises=1)
 # y − p falls as the prediction rises. Without its sign an error may do either, and a large one is
 # bad whatever people wish for.
-MEAN_ERROR = OutcomeNotion("mean_error", _error, rises=-1)
+MEAN_ERROR = OutcomeNotion("mean_error", error_of, rises=-1)
 ABSOLUTE_ERROR = OutcomeNotion("absolute_error", _absolute_error, worse="higher")
 SQUARED_ERROR = OutcomeNotion("squared_error", _squared_error, worse="higher")

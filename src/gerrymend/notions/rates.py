@@ -24,7 +24,20 @@ from numpy.typing import ArrayLike, NDArray
 from gerrymend._numeric.sums import Array, total
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.numbers import LARGEST, as_float, is_number_type, short
-from gerrymend.notions.references import OVERALL, GroupMean, Reference, check_reference
+from gerrymend.notions.references import (
+    OVERALL,
+    PREDICTED,
+    GroupMean,
+    Reference,
+    check_reference,
+)
+
+# Names that sentences say otherwise.
+_WORDS = {
+    "statistical_parity": "rate of positive decisions",
+    "multiaccuracy": "observed average",
+    "multicalibration": "observed average",
+}
 
 
 def in_words(name: str) -> str:
@@ -39,7 +52,7 @@ def in_words(name: str) -> str:
     if of_class is not None:
         what = "rate of decisions" if rate == "statistical_parity" else f"{in_words(rate)} of"
         return f"{what} “{of_class}”"
-    return "rate of positive decisions" if name == "statistical_parity" else name.replace("_", " ")
+    return _WORDS.get(name) or name.replace("_", " ")
 
 
 def rate_and_class(name: str) -> tuple[str, str | None]:
@@ -99,7 +112,8 @@ class FairnessNotion:
     reference: Reference = OVERALL
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reference", check_reference(self.reference))
+        if self.reference != PREDICTED:  # which notions of scores alone have
+            object.__setattr__(self, "reference", check_reference(self.reference))
         if not isinstance(self.name, str) or not self.name:
             raise TypeError(f"name of a FairnessNotion must be text; got {short(self.name)}.")
         for field, read in (("event", _as_flag), ("a", _as_coefficient), ("b", _as_coefficient)):

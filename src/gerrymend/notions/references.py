@@ -1,7 +1,8 @@
 """References: what the outcomes of a group are compared with.
 
 The value of a subgroup is (1/n)·Σ w·(u − r) over its rows in the event. The reference r is the mean
-over all rows in the event ("overall"), a number, or a factor times the mean of a named group.
+over all rows in the event ("overall"), a number, or a factor times the mean of a named group. What
+scores predict is compared with the scores themselves.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,8 @@ from gerrymend.inputs.conditions import plain_condition
 from gerrymend.inputs.numbers import LARGEST, as_float, is_number_type, short
 
 OVERALL = "overall"
+# Of notions of scores: each row is compared with its own, so that its error is with 0.
+PREDICTED = "predicted"
 
 
 @dataclass(frozen=True)

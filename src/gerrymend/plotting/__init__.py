@@ -6,6 +6,7 @@ is imported when something is drawn.
 """
 
 from gerrymend.plotting.audit_display import AuditDisplay
+from gerrymend.plotting.calibration_display import SubgroupCalibrationDisplay
 from gerrymend.plotting.frontier_display import FrontierDisplay
 from gerrymend.plotting.surface_display import SurfaceDisplay
 from gerrymend.plotting.training_displays import ConvergenceDisplay, TrajectoryDisplay
@@ -14,6 +15,7 @@ __all__ = [
     "AuditDisplay",
     "ConvergenceDisplay",
     "FrontierDisplay",
+    "SubgroupCalibrationDisplay",
     "SurfaceDisplay",
     "TrajectoryDisplay",
 ]

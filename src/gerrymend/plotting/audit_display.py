@@ -7,7 +7,7 @@ from gerrymend.auditing.audit import audit
 from gerrymend.auditing.inference import GroupEstimate
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import Subgroup
-from gerrymend.notions import in_words
+from gerrymend.notions import PREDICTED, in_words
 from gerrymend.plotting._display import (
     BLUE,
     VERMILLION,
@@ -163,7 +163,9 @@ class AuditDisplay(Display):
             other = "reference" if self.references else "overall"
             say_nothing(ax, f"No subgroup that may be described differs from the {other}.")
             return
-        for (notion, rate), style in zip(self.overall.items(), _LINES, strict=False):
+        predicted = PREDICTED in self.references.values()
+        lines = {} if predicted else self.overall  # which each group has of its own
+        for (notion, rate), style in zip(lines.items(), _LINES, strict=False):
             several = _words(notion) if len(self._notions) > 1 else ""
             words = f"overall {several}".strip()
             if notion in self.references:
@@ -174,7 +176,8 @@ class AuditDisplay(Display):
         self._draw_kind(ax, True, VERMILLION, "D", "worst found by the audit")
         self._draw_kind(ax, False, BLUE, "o", "others")
         if any(group.expected is not None for group in self.groups):
-            ax.plot([], [], "|", color="black", ms=11, label="expected by its strata")
+            words = PREDICTED if predicted else "expected by its strata"
+            ax.plot([], [], "|", color="black", ms=11, label=words)
         if any(group.interval for group in self.groups):
             words = f"{percent(self.level)} intervals, all at once"
             ax.plot([], [], color="0.4", lw=1.4, marker="|", ms=7, label=words)
@@ -241,7 +244,8 @@ def _groups(report: AuditReport) -> list[GroupRate]:
     """
 
     def expected(group: Subgroup | GroupEstimate) -> float | None:
-        return group.overall_rate if report.control_features else None
+        own = report.control_features or report.notions[0].reference == PREDICTED
+        return group.overall_rate if own else None
 
     others = {(group.group, group.notion): group for group in report.intervals or report.marginals}
     groups = []

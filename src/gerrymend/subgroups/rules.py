@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.short_numbers import cut_between
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.reprs import shortened
+from gerrymend.inputs.bins import lower_ends
 from gerrymend.inputs.categories import Unnamed
 from gerrymend.inputs.protected import MISSING_LABEL, Column, Others, select_columns
 
@@ -54,6 +55,10 @@ class Rule(ABC):
 
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> "Rule":
         """Return a rule that is easier to read and selects the same members of these columns."""
+        return self
+
+    def without_others(self) -> "Rule":
+        """Return the same rule in terms of the values that are known, of rare ones together."""
         return self
 
     def listed(self) -> set[tuple[str, Any]]:
@@ -164,8 +169,20 @@ class Condition:
         """Return a condition for the same rows, with short ends that are no row's value."""
         if self.values is not None:
             return self
+        if column.cuts is not None:
+            return self._at_cuts(column.cuts)
         low, high = (_between_values(end, column.values) for end in (self.low, self.high))
         return replace(self, low=low, high=high, whole=column.is_whole)
+
+    def _at_cuts(self, cuts: tuple[float, ...]) -> "Condition":
+        """Return a condition for the same bins of a score, which hold for the scores themselves.
+
+        Bins are told by their lower ends. The first that is not below an end of the interval begins
+        at its own lower end, which is a cut; the first of all has none.
+        """
+        at = (-math.inf, *cuts, math.inf)
+        first, after = np.searchsorted(lower_ends(cuts), [self.low, self.high])
+        return replace(self, low=at[first], high=at[after])
 
     @property
     def listed(self) -> tuple[bool, tuple[Any, ...]]:

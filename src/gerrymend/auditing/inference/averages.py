@@ -50,3 +50,19 @@ def mean_ends(sums: Array, level: float, overall: float) -> tuple[Array, Array, 
     variance = np.divide(deviations, mass**2, out=np.zeros_like(mass), where=there)
     half = stdtrit(freedom, (1 + level) / 2) * np.sqrt(variance * (freedom + 1) / freedom)
     return mean, mean - half, mean + half
+
+
+def score_ends(
+    sums: Array, level: float, predicted: Array, centre: float
+) -> tuple[Array, Array, Array]:
+    """Return the mean error of scores of a label less `centre`, and its interval.
+
+    What happened is a rate, with its exact interval; `predicted`, Σ w·score by group, is taken as
+    it is. Labels that are 1 with different probabilities vary less, in sum, than if all had their
+    mean (Hoeffding, 1956), so that the interval is wide enough.
+    """
+    mass, squares, outcomes, *_ = sums
+    score = np.divide(predicted, mass, out=np.zeros_like(mass), where=mass > 0)
+    happened = rate_ends(np.array([mass, squares, outcomes + (centre + score) * mass]), level)
+    rate, low, high = (one - score - centre for one in happened)
+    return rate, low, high

@@ -8,7 +8,8 @@ Of rows drawn independently, let e be the part in the event, ḡ the group's par
 - A rate has its exact interval (Clopper and Pearson). Where rows weigh differently n becomes the
   effective number (Σ w)² / Σ w² (Korn and Graubard); an outcome between 0 and 1 varies no more than
   one of 0 or 1 with the same mean, so its interval is wide enough too. A mean of numbers has
-  Student's, with var(mean) = Σ w²·(u − mean)² / (Σ w)².
+  Student's, with var(mean) = Σ w²·(u − mean)² / (Σ w)². The error of scores of a label is what
+  happened less what was predicted, with the interval of the former.
 - Δ is a difference of two independent rates, in intervals [l₁, u₁] and [l₀, u₀]. Its own (Newcombe)
   reaches from Δ − √((rate − l₁)² + (u₀ − other)²) to Δ + √((u₁ − rate)² + (other − l₀)²): each end
   with the spread that its side of either rate has, so that it is right for rates near 0 and 1.
@@ -31,7 +32,12 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.inference.averages import mean_ends, overall_variance, rate_ends
+from gerrymend.auditing.inference.averages import (
+    mean_ends,
+    overall_variance,
+    rate_ends,
+    score_ends,
+)
 from gerrymend.auditing.inference.differences import (
     Ends,
     difference_from_reference,
@@ -44,6 +50,7 @@ from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.rules import Conjunction, Rule
+from gerrymend.subgroups.within_scores import ScoreIntervals
 
 # The confidence with which all intervals hold.
 LEVEL = 0.95
@@ -144,8 +151,14 @@ class Listed(NamedTuple):
 def named_groups(examined: Sequence[Examined]) -> list[Listed]:
     """Return the groups of a class that lists them, once for each notion; none of other classes."""
     # The paper's grid is a list as well, of 400 shades of a few groups: nothing to read.
+    bounds = [
+        part.bound.base if isinstance(part.bound, ScoreIntervals) else part.bound
+        for part in examined
+    ]
     return [
-        Listed.of(part.seen, part.bound) for part in examined if type(part.bound) is ListedClass
+        Listed.of(part.seen, bound)
+        for part, bound in zip(examined, bounds, strict=True)
+        if type(bound) is ListedClass
     ]
 
 
@@ -214,16 +227,21 @@ def group_estimates(
         outcomes = active @ seen.outcomes
         values = active @ seen.residual / seen.cells.total_weight
         expected = outcomes - active @ seen.residual
+        # Of scores outcomes are errors: what happened is so far from what was predicted.
+        scores = np.zeros(len(mass))
+        if seen.cells.predicted is not None:
+            np.divide(active @ seen.cells.predicted, mass, out=scores, where=mass > 0)
         for i in np.flatnonzero(mask).tolist():
-            rate = float(outcomes[i] / mass[i])
+            rate = float(outcomes[i] / mass[i] + scores[i])
+            low, high = _interval(estimates.rate, i)
             rows.append(
                 GroupEstimate(
                     group=groups.rules[i].describe(),
                     notion=seen.notion.name,
                     size=int(groups.sizes[i]),
                     rate=rate,
-                    overall_rate=float(expected[i] / mass[i]),
-                    rate_interval=_interval(estimates.rate, i),
+                    overall_rate=float(expected[i] / mass[i] + scores[i]),
+                    rate_interval=Interval(low + float(scores[i]), high + float(scores[i])),
                     unfairness=float(values[i]),
                     unfairness_interval=_interval(estimates.unfairness, i),
                     rule=groups.rules[i],
@@ -298,6 +316,8 @@ def estimate(seen: NotionTally, members: Any, level: float) -> Estimates | None:
     ends: Ends = rate_ends
     if seen.tally.spread is not None:
         ends = partial(mean_ends, overall=overall_variance(seen))
+    if seen.cells.predicted is not None and seen.notion.unit is None:
+        ends = partial(score_ends, predicted=members @ seen.cells.predicted, centre=lowest)
     rate = ends(inside, level)
     z = float(ndtri((1 + level) / 2))
     rates = lowest + span * np.array(rate[1:])

@@ -8,10 +8,11 @@ outcomes have nothing to do with the protected attributes, so
 
     p = (1 + #{draws with T ≥ observed T}) / (1 + B)
 
-is at most α with probability at most α, for every B and every T. T is what the search finds. Where
-the class's exact maximum is known it is compared too: a draw whose search ends below it is put to
-`prove`. The p-value is then the larger of the two, and thereby valid whether or not there was time
-to decide them all.
+is at most α with probability at most α, for every B and every T. Of scores the draws are of what
+would have happened if they were right (`simulations`), and the same holds. T is what the search
+finds. Where the class's exact maximum is known it is compared too: a draw whose search ends below
+it is put to `prove`. The p-value is then the larger of the two, and thereby valid whether or not
+there was time to decide them all.
 """
 
 import math
@@ -26,12 +27,13 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.workers import Common, Workers
 from gerrymend.auditing.inference.drawing import largest_values, rounds
-from gerrymend.auditing.inference.permutation_result import PermutationTest
+from gerrymend.auditing.inference.permutation_result import PERMUTED, PermutationTest
 from gerrymend.auditing.inference.shuffles import Shuffle, obstacle, shuffle_of
+from gerrymend.auditing.inference.simulations import null_of, simulation_of
 from gerrymend.auditing.inference.standing_out import NamedGroups
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import Examined, NotionTally, Tally
-from gerrymend.notions import OVERALL
+from gerrymend.notions import OVERALL, PREDICTED
 from gerrymend.subgroups.base import BoundClass
 
 # The level of `detectable`.
@@ -110,9 +112,18 @@ def permutation_test(
 
 
 def why_no_test(tally: Tally, examined: Sequence[Examined]) -> str:
-    """Say why outcomes can't be permuted; return an empty string where they can."""
-    own = any(part.seen.notion.reference != OVERALL for part in examined)
-    return _OWN_REFERENCE if own else obstacle(tally)
+    """Say why outcomes can't be permuted, or simulated; return an empty string where they can."""
+    references = {part.seen.notion.reference for part in examined}
+    if references == {PREDICTED}:  # whose rows are at hand
+        return ""
+    return _OWN_REFERENCE if references != {OVERALL} else obstacle(tally)
+
+
+def _shuffle(tally: Tally, seen: Sequence[NotionTally]) -> Shuffle:
+    """Return how outcomes of notions that share an event are dealt, or drawn where scores are."""
+    if seen[0].cells.predicted is not None:
+        return simulation_of(seen[0])
+    return shuffle_of(tally, [one.notion for one in seen], seen[0].cells.active)
 
 
 def _families(
@@ -155,6 +166,7 @@ def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
         searched=searched,
         maxima={i: np.array(family.maxima) for family in families for i in family.notions},
         n_families=len(families),
+        null=families[0].null,
     )
 
 
@@ -175,6 +187,8 @@ class _Family:
         What the same search finds in the rows as they are.
     decides : bool
         Whether each draw so far is known to reach the exact maximum or not.
+    null : str
+        What is tested, as in PermutationTest.
     """
 
     def __init__(
@@ -188,6 +202,8 @@ class _Family:
         parts = [examined[i] for i in notions]
         n = parts[0].seen.tally.total_weight
         self.notions = notions
+        first = parts[0].seen
+        self.null = PERMUTED if first.cells.predicted is None else null_of(first)
         self.width = sum(len(part.seen.residual) for part in parts)
         self.values: list[float] = []
         self.maxima: list[float] = []
@@ -275,12 +291,7 @@ class _Searches:
             [i for i, other in enumerate(events) if other == event]
             for event in dict.fromkeys(events)
         ]
-        shuffles = [
-            shuffle_of(
-                tally, [parts[i].seen.notion for i in which], parts[which[0]].seen.cells.active
-            )
-            for which in together
-        ]
+        shuffles = [_shuffle(tally, [parts[i].seen for i in which]) for which in together]
         sums = replace(tally, rows=None, lines=None)
         return cls(
             seen=[replace(part.seen, tally=sums) for part in parts],
@@ -333,7 +344,7 @@ class _Searches:
                 for i, outcomes in zip(which, shuffle.draw(rng), strict=True):
                     stacks[i].append(outcomes)
         return [
-            seen.centred(np.array(stack)) for seen, stack in zip(self.seen, stacks, strict=True)
+            seen.simulated(np.array(stack)) for seen, stack in zip(self.seen, stacks, strict=True)
         ]
 
     def observed(self, residuals: Sequence[Array], deadline: float) -> float:

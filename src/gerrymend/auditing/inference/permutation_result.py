@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 from gerrymend._numeric.sums import Array
 
+# What is tested where nothing else is said: that outcomes have nothing to do with attributes.
+PERMUTED = "permuted"
+
 
 @dataclass(frozen=True)
 class PermutationTest:
@@ -32,6 +35,10 @@ class PermutationTest:
         each draw; the largest over all notions that are permuted together.
     n_families : int
         Tests that the p-value is over, which it was multiplied by.
+    null : {"permuted", "right_scores", "symmetric_errors"}
+        What draws are of: outcomes dealt to the rows anew; of scores, labels drawn with their
+        probabilities or, of numbers, errors with signs that were drawn anew. The p-value is then of
+        "scores are right for everyone", or of "errors are symmetric for everyone".
 
     Examples
     --------
@@ -52,3 +59,4 @@ class PermutationTest:
     searched: float | None = None
     maxima: Mapping[int, Array] = field(default_factory=dict, repr=False, compare=False)
     n_families: int = field(default=1, repr=False)
+    null: str = field(default=PERMUTED, repr=False)

@@ -12,7 +12,8 @@ The deviation is exact. In a stratum of N rows with weights w and outcomes u tha
     v = Σ c_i·u_π(i),   c_i = w_i·(g_i − q),   so that Σ c_i = 0 and E v = 0,
     var v = Σ c_i² · Σ (u_j − ū)² / (N − 1),   Σ c_i² = (1 − 2·q)·Σ_g w² + q²·Σ w².
 
-Strata are dealt independently, and their variances add up.
+Strata are dealt independently, and their variances add up. Of scores rows are drawn independently
+(`simulations`), and so do theirs.
 """
 
 import itertools
@@ -26,11 +27,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.inference.simulations import variance_by_cell
 from gerrymend.auditing.small_groups import FEWEST_TO_LIST, may_be_described
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.products.scales import Axis, axes_of
 from gerrymend.subgroups.rules import Conjunction, Rule
+from gerrymend.subgroups.within_scores import ScoreIntervals
 
 # Conditions of a group at most, and parts of equal weight that a number is cut into.
 CONDITIONS = 3
@@ -83,12 +86,15 @@ class NamedGroups:
         """
         seen = part.seen
         floor = max(min_group_size, FEWEST_TO_LIST)
-        if type(part.bound) is ListedClass:
+        bound = part.bound
+        if isinstance(bound, ScoreIntervals) and type(bound.base) is ListedClass:
+            bound = bound.at_all_scores()
+        if type(bound) is ListedClass:
             kinds: Any = sparse.eye_array(len(seen.rows), format="csr")
-            fits = may_be_described(part.bound.membership @ seen.rows, seen.rows.sum(), floor)
+            fits = may_be_described(bound.membership @ seen.rows, seen.rows.sum(), floor)
             numbers = np.flatnonzero(fits)
-            membership: Any = part.bound.membership[numbers]
-            rules: Rules = [part.bound.rules[i] for i in numbers.tolist()]
+            membership: Any = bound.membership[numbers]
+            rules: Rules = [bound.rules[i] for i in numbers.tolist()]
         else:
             kinds, membership, rules = _intersections(seen, floor)
         groups = cls(kinds, membership, rules, np.zeros(membership.shape[0]), seen.notion.harm)
@@ -137,6 +143,8 @@ class NamedGroups:
 
     def _deviation(self, seen: NotionTally) -> Array:
         """Return the standard deviation of each group's sum; 0 where it can't but be the same."""
+        if seen.cells.predicted is not None:  # rows are drawn independently of each other
+            return np.sqrt(self._sums(variance_by_cell(seen)))
         place = np.zeros(seen.tally.weight.shape[1], dtype=np.intp)
         place[seen.cells.active] = np.arange(len(seen.cells.active))
         deviation = np.zeros(len(self))

@@ -10,6 +10,7 @@ from gerrymend.notions import NOTION_NAMES, rate_and_class
 from gerrymend.reporting.audit.direction import in_unit, of_numbers
 from gerrymend.reporting.audit.permutations import families, is_least
 from gerrymend.reporting.audit.said import whose_words
+from gerrymend.reporting.audit.score_words import draws_of
 from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.audit.who_leads import (
@@ -66,26 +67,26 @@ def chance_sentence(report: Report) -> str:
     told = f"({p_words(report)}{', of the rows that were searched' if apart else ''})"
     draws = count(report["n_permutations"])
     another = is_of_another(report)
+    chance = draws_of(report, "value" if of_numbers(report) else "decision")
     if value <= _TINY:
-        values = "value" if of_numbers(report) else "decision"
         whom = f" as {stands_for(report)}" if another else ", of all that were searched"
         return (
-            f"Could chance explain {'that' if another else 'it'}? Hardly: of {draws} shuffles of "
-            f"who got which {values} {_had(report)} a group as unfair{whom} {told}."
+            f"Could chance explain {'that' if another else 'it'}? Hardly: of {draws} {chance.many} "
+            f"{_had(report)} a group as unfair{whom} {told}."
         )
     if value <= SMALL:
         whom = f" as {stands_for(report)} has" if another else ", of all groups searched,"
-        often = f"in at most 1 of {int(1 / value + 1e-9)} samples where nothing differs"
+        often = f"in at most 1 of {int(1 / value + 1e-9)} samples {chance.where}"
         # So many that p is _TINY, the least that they can give, over all that is tested at once.
         enough = max(199, round(families(report) / _TINY) - 1)
-        more = f"; {draws} permutations can't tell more, and {count(enough)} would"
+        more = f"; {draws} {chance.noun} can't tell more, and {count(enough)} would"
         more = more if is_least(value, report) else ""
         return f"Chance alone makes as much{whom} {often} {told}{more}."
     if is_least(value, report):
-        return f"It could be chance: {draws} permutations are too few to tell {told}."
+        return f"It could be chance: {draws} {chance.noun} are too few to tell {told}."
     largest = "The largest unfairness" if stands_out(report) else "So large an unfairness"
     return (
-        f"{largest} could well be chance: where nothing differs, so many rows show as much in "
+        f"{largest} could well be chance: {chance.where}, so many rows show as much in "
         f"about {percent(value)} of samples {told}.{_of_small_groups(report)}"
     )
 
@@ -156,19 +157,22 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
             "no permutations were made (n_permutations=199, --permutations 199)"
         )
         return [f"What chance alone would make of so many rows was not tested: {why}."]
-    tested = "The p-value tests “no subgroup differs at all”, not “none exceeds what is allowed”."
+    chance = draws_of(report, "value")
+    tested = f"The p-value tests “{chance.tested}”, not “none exceeds what is allowed”."
+    tested += chance.caveat
     tested += "".join(f" {one}" for one in filter(None, [named_groups_sentence(report)]))
     line = report["detectable"]
     if line is not None and unfairness(line) == "0":
-        nothing = f"In 19 of 20 shuffles ({draws} in all) the search found no difference at all"
+        noun = "shuffles" if chance.noun == "permutations" else chance.noun
+        nothing = f"In 19 of 20 {noun} ({draws} in all) the search found no difference at all"
         return [f"{nothing}: any that is there is no chance.", tested]
     if line is None:
         enough = 20 * families(report) - 1
-        return [f"{draws} permutations are too few for p = 0.05; {enough} are enough.", tested]
+        return [f"{draws} {chance.noun} are too few for p = 0.05; {enough} are enough.", tested]
     found = in_unit(unfairness(line), report)
     return [
-        f"Where nothing differs a quick search finds up to {found} in 19 of 20 samples of so many "
-        f"rows ({draws} permutations): less than that can't be told from chance."
+        f"{capitalised(chance.where)} a quick search finds up to {found} in 19 of 20 samples of so "
+        f"many rows ({draws} {chance.noun}): less than that can't be told from chance."
         f"{_example(report, line) if example else ''}{_searched(report)}",
         tested,
     ]

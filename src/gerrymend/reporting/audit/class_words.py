@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gerrymend.notions import in_words, rate_and_class
+from gerrymend.notions import SCORE_NAMES, in_words, rate_and_class
 from gerrymend.reporting.wording import quoted
 
 Report = Mapping[str, Any]
@@ -38,12 +38,16 @@ def rate_names(notions: Sequence[Mapping[str, Any]]) -> list[str]:
     """
     return list(
         dict.fromkeys(
-            in_words(one["name"])
+            _compared_words(one["name"])
             if one.get("class") is None
             else _of_classes(rate_and_class(one["name"])[0], "each")
             for one in notions
         )
     )
+
+
+def _compared_words(name: str) -> str:
+    return name if name in SCORE_NAMES else in_words(name)
 
 
 def _of_classes(rate: str, which: str) -> str:

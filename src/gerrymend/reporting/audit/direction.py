@@ -9,6 +9,7 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.class_words import class_sentences
+from gerrymend.reporting.audit.score_words import direction_of_scores, of_scores
 from gerrymend.reporting.audit.subgroup_words import compared_sentence, notion_meaning
 from gerrymend.reporting.wording import capitalised, decision_words, label_words
 
@@ -99,6 +100,8 @@ def reference_words(report: Report) -> str:
     'mean expected by its strata'
     """
     noun = average(report)
+    if of_scores(report):
+        return "predicted one"
     if any(one.get("reference") is not None for one in report["notions"]):
         return "reference"
     return f"{noun} expected by its strata" if report.get("control_features") else f"overall {noun}"
@@ -145,6 +148,8 @@ def _about_numbers(report: Report) -> list[str]:
 def direction_sentences(report: Report) -> list[str]:
     """Say which label is positive, what rates count, which are worse, and which groups count."""
     many = len(report["labels"]) > 2
+    if of_scores(report):
+        return _and_compared(direction_of_scores(report), report)
     if of_numbers(report):
         sentences = _about_numbers(report)
     else:
@@ -161,9 +166,14 @@ def direction_sentences(report: Report) -> list[str]:
             "Which decision is favourable was not said (favourable=, --favourable), so that no "
             f"group is called better or worse off for its {' or its '.join(unknown)}."
         )
-    sentences += strata_sentences(report)
+    return _and_compared([*sentences, *strata_sentences(report)], report)
+
+
+def _and_compared(sentences: list[str], report: Report) -> list[str]:
+    """Return sentences, with what groups are compared with, and which of them count."""
     overall = report.get("overall_rates", ())  # which a frontier has none of
-    sentences += dict.fromkeys(filter(None, (compared_sentence(one, report) for one in overall)))
+    told = (compared_sentence(one, report) for one in overall)
+    sentences = [*sentences, *dict.fromkeys(filter(None, told))]
     if report["side"] == "disadvantaged":
         sentences.append("Only subgroups that are treated worse count here, in every figure.")
     return sentences

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gerrymend.reporting.audit.score_words import draws_of, is_scored
 from gerrymend.reporting.audit.standing_out import within_words
 from gerrymend.reporting.audit.subgroup_facts import rows_noun
 from gerrymend.reporting.audit.subgroup_words import Facts, compared_rates, reference_noun
@@ -26,11 +27,12 @@ def further_facts(standing: str, subgroup: Mapping[str, Any], report: Report) ->
         shared = f"{percent(apart['shared'])} of its {noun} are in the first group"
         whose = " of all who are not in that"
         if subgroup.get("reference"):
-            whose = f", {reference_noun(subgroup)}"
+            comma = "" if is_scored(subgroup) else ","
+            whose = f"{comma} {reference_noun(subgroup)}"
         others = f"without them {shown.rate}, against {shown.reference}{whose}"
         facts.append(("Beside the first", f"{shared}; {others}"))
     line = report["detectable"] if is_further(standing) else None
     if line is not None and abs(subgroup["unfairness"]) <= line and subgroup != sharpest(report):
-        most = f"up to {unfairness(line)} in 19 of 20 samples where nothing differs"
+        most = f"up to {unfairness(line)} in 19 of 20 samples {draws_of(report, 'value').where}"
         facts.append(("Chance", f"no more than what chance alone finds, {most}"))
     return facts

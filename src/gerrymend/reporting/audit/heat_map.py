@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend._runtime.reprs import shortened
-from gerrymend.notions import in_words
+from gerrymend.notions import PREDICTED, in_words
 from gerrymend.reporting.audit.left_out import or_late
 from gerrymend.reporting.audit.population import flag_of
+from gerrymend.reporting.audit.score_words import of_scores
 from gerrymend.reporting.audit.subgroup_words import against_words, unit_of
 from gerrymend.reporting.wording import capitalised, compared, count, figure
 
@@ -49,7 +50,7 @@ def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
         if group["notion"] == overall["notion"]:
             first, second = (one["values"][0] for one in group["rule"]["conditions"])
             cells[first, second] = group
-    within = bool(report.get("control_features"))
+    within = bool(report.get("control_features")) or of_scores(report)
     unit = unit_of(report, overall["notion"])
     furthest = max(map(_gap, cells.values()), key=abs, default=0.0) or 1.0
     names = report["intersected"]
@@ -76,6 +77,8 @@ def _heat_map(report: Report, overall: Mapping[str, Any]) -> dict[str, Any]:
 def _overall(overall: Mapping[str, Any], unit: str | None, *, within_strata: bool) -> str:
     """Return the overall rate, and what differences are from where that is another."""
     rate = "not shown" if overall["rate"] is None else figure(overall["rate"], unit)
+    if overall.get("compared_with") == PREDICTED:
+        return f"{rate}; differences are from what was predicted for each"
     if within_strata:
         return f"{rate}; differences are from what is expected of each by its strata"
     if overall.get("reference") is None:

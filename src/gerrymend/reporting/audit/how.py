@@ -7,9 +7,11 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.class_words import class_list, rate_names
 from gerrymend.reporting.audit.direction import in_unit, labelled, of_numbers
+from gerrymend.reporting.audit.score_words import draws_of, of_scores
 from gerrymend.reporting.audit.subgroup_words import unit_of
 from gerrymend.reporting.audit.words import allowed_words, missing_sentence
 from gerrymend.reporting.wording import (
+    capitalised,
     count,
     decision_words,
     event_noun,
@@ -63,6 +65,19 @@ def _label_facts(report: Report) -> Facts:
     ]
 
 
+def _score_facts(report: Report) -> Facts:
+    """Return what scores are of, and where they are cut."""
+    of_labels = report["labels"] != [None, None]
+    what = f"the probability of {label_words(report)[1]}" if of_labels else "a predicted number"
+    facts = [("Scores", what)]
+    for one in report["notions"]:
+        if one.get("cuts"):
+            facts.append(
+                (f"{one['score']} is cut at", ", ".join(f"{cut:g}" for cut in one["cuts"]))
+            )
+    return facts
+
+
 def _strata_facts(report: Report) -> Facts:
     """Return each stratum that may be shown, with the rate that its rows are compared with."""
     if not report.get("control_features"):
@@ -104,7 +119,8 @@ def how_facts(report: Report) -> Facts:
         rates = rate_names(report["notions"])
     facts = [
         ("Rows", count(report["n_rows"]) + (", weighted" if report["weighted"] else "")),
-        *([] if of_numbers(report) else _label_facts(report)),
+        *(_score_facts(report) if of_scores(report) else []),
+        *([] if of_numbers(report) or of_scores(report) else _label_facts(report)),
         ("Protected columns", ", ".join(report["attributes"])),
         ("Missing values", missing_sentence(report) or "none in protected columns"),
         ("Compared", ", ".join(rates)),
@@ -112,7 +128,7 @@ def how_facts(report: Report) -> Facts:
         ("Subgroups searched", report["covers"]),
         ("Unfairness allowed", allowed_words(report)),
         ("Smallest group described", _smallest(report)),
-        ("Permutations", count(report["n_permutations"])),
+        (capitalised(draws_of(report, "value").noun), count(report["n_permutations"])),
         ("For the people behind the rows", _confidence(report)),
         ("Flags", _flags(report)),
     ]
@@ -156,7 +172,7 @@ def expert_facts(report: Report) -> Facts:
     ]
     if report["detectable"] is not None:
         facts += [
-            ("95 % line of the permutations", exactly(report["detectable"])),
+            (f"95 % line of the {draws_of(report, 'value').noun}", exactly(report["detectable"])),
             ("The same search on the rows as they are", exactly(report["searched_unfairness"])),
         ]
     if report["population"] is not None and report["population"]["distance"] is not None:

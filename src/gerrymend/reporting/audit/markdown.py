@@ -32,6 +32,7 @@ def audit_markdown(
         *_model(view),
         f"## {titles['subgroups']}",
         *_subgroups(view),
+        *_calibration(view),
         f"## {titles['gap']}",
         escaped(view["gap"]["sentence"]),
         _table(("", "Unfairness"), [(bar["name"], bar["value"]) for bar in bars]),
@@ -61,6 +62,15 @@ def _subgroups(view: Mapping[str, Any]) -> list[str]:
             parts.append(escaped(subgroup["note"]))
         parts.append(_list([*in_full, *subgroup["facts"]]))
     return [*parts, *map(escaped, view["fewer"])] or [view["no_subgroups"]]
+
+
+def _calibration(view: Mapping[str, Any]) -> list[str]:
+    """Return what was predicted and what happened by bins of the score, if that is told."""
+    curve = view["calibration"]
+    if curve is None:
+        return []
+    table = _table(curve["heads"], curve["rows"])
+    return [f"## {view['titles']['calibration']}", escaped(curve["sentence"]), table]
 
 
 def _changes(view: Mapping[str, Any]) -> list[str]:
@@ -99,7 +109,8 @@ def _rates(rates: Mapping[str, Any], view: Mapping[str, Any]) -> list[str]:
         return [*parts, view["no_groups"]]
     parts += [escaped(rates[note]) for note in ("legend", "not_shown") if rates[note]]
     average = view["average"].capitalize()
-    more = [f"{average} expected by its strata"] if within else []
+    scored = view["expected"] == "predicted"
+    more = ["Predicted" if scored else f"{average} expected by its strata"] if within else []
     heads = ("Group", "Rows", average, "95 % interval, all at once", *more, "Difference",
              "Unfairness")  # fmt: skip
     return [*parts, _table(heads, rows)]

@@ -7,6 +7,7 @@ from typing import Any
 from gerrymend._runtime.command_lines import option_words
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.reporting.audit.direction import of_numbers
+from gerrymend.reporting.audit.score_words import of_scores
 from gerrymend.subgroups import CLASS_NAMES, as_subgroup_class
 
 Report = Mapping[str, Any]
@@ -28,6 +29,13 @@ def next_sentences(report: Report) -> list[str]:
         "models for several allowed levels shows the error of each beside its unfairness; which to "
         "take is a question of policy."
     )
+    if of_scores(report):
+        mend = (
+            "Scores that are off for a subgroup can be corrected there, by what they are off on "
+            "rows that the model was not trained on; corrections of what chance alone makes would "
+            "make them worse."
+        )
+        return [*([decide_sentence(report)] * (report["verdict"] == "undecided")), mend]
     sentences = [decide_sentence(report), cost] if report["verdict"] == "undecided" else [cost]
     if of_numbers(report):
         how = (

@@ -6,7 +6,7 @@ from typing import Any
 from gerrymend.reporting.audit.said import core_words
 from gerrymend.reporting.audit.standing_out import leads_too, likely_words
 from gerrymend.reporting.audit.subgroup_facts import excess
-from gerrymend.reporting.audit.subgroup_words import rate_of_all, rate_sentence, short_name
+from gerrymend.reporting.audit.subgroup_words import rate_sentence, short_name, than_words
 from gerrymend.reporting.audit.who_leads import (
     as_object,
     headline,
@@ -67,10 +67,8 @@ def _cases_figure(subgroup: Mapping[str, Any], report: Report) -> Figures:
     if (cases := excess(subgroup, report)) is None:
         return []
     are = "is" if cases.number == "1" else "are"
-    than = f"than there would be at {rate_of_all(subgroup)}"
-    return [
-        (f"{cases.number} {cases.more}", f"of {cases.base} {are} {cases.happens} {than}"),
-    ]
+    told = f"of {cases.base} {are} {cases.happens} {than_words(subgroup)}"
+    return [(f"{cases.number} {cases.more}", told)]
 
 
 def _sharp_figure(report: Report, rows: str) -> Figures:

@@ -5,6 +5,7 @@ from typing import Any
 
 from gerrymend.reporting.audit.direction import average, in_unit
 from gerrymend.reporting.audit.permutations import is_least
+from gerrymend.reporting.audit.score_words import draws_of
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence, rows_noun
 from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_sentence
 from gerrymend.reporting.audit.who_leads import (
@@ -52,7 +53,8 @@ def adjusted_words(report: Report) -> str:
     looked_at = f"the {count(tested['n_groups'])} groups" if tested["n_groups"] > 1 else "the group"
     told = f"{p_equals(tested['p_value'])}, after allowing for {looked_at} looked at"
     if is_least(tested["p_value"], report):
-        told += f"; {count(report['n_permutations'])} shuffles can give no less"
+        draws = draws_of(report, "value").noun.replace("permutations", "shuffles")
+        told += f"; {count(report['n_permutations'])} {draws} can give no less"
     return told
 
 
@@ -153,8 +155,9 @@ def named_groups_sentence(report: Report) -> str | None:
     most = f"the one that stands out most has {p_equals(tested['p_value'])}"
     if not stands_out(report):
         most = f"none stands out, {p_equals(tested['p_value'])}"
+    draws = draws_of(report, "value").noun.replace("permutations", "shuffles")
     return (
-        f"By the same shuffles {count(tested['n_groups'])} groups that can be named ({which}) were "
+        f"By the same {draws} {count(tested['n_groups'])} groups that can be named ({which}) were "
         f"each tested {far}: {most}{_part_words(report)}."
     )
 

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gerrymend.notions import rate_and_class
+from gerrymend.notions import SCORE_NAMES, rate_and_class
 from gerrymend.reporting.audit.class_words import of_notion
 from gerrymend.reporting.audit.subgroup_words import (
     Facts,
     compared_rates,
     difference_words,
     own_reference,
-    rate_of_all,
     rate_or_mean,
     rate_sentence,
+    than_words,
     who_is_in,
 )
 from gerrymend.reporting.wording import (
@@ -71,6 +71,8 @@ def _outcome(name: str, report: Mapping[str, Any]) -> str | None:
     rate, _ = rate_and_class(name)
     if rate == "error_rate":
         return "decided wrongly"
+    if rate in SCORE_NAMES:
+        return label_words(report)[1]
     refused, granted = decision_words(of_notion(report, name))
     return {
         "false_positive_rate": f"decided {granted}",
@@ -132,6 +134,6 @@ def cases_sentence(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> st
         return None
     are = "is" if cases.number == "1" else "are"
     return (
-        f"Of {cases.base} about {cases.number} {cases.more} {are} {cases.happens} than there would "
-        f"be at {rate_of_all(subgroup)}."
+        f"Of {cases.base} about {cases.number} {cases.more} {are} {cases.happens} "
+        f"{than_words(subgroup)}."
     )

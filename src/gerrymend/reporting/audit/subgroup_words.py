@@ -7,8 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gerrymend._runtime.errors import inert
-from gerrymend.notions import in_words, rate_and_class
+from gerrymend.notions import PREDICTED, SCORE_NAMES, in_words, rate_and_class
 from gerrymend.reporting.audit.class_words import of_notion
+from gerrymend.reporting.audit.score_words import (
+    interval_of,
+    is_scored,
+    own_rule,
+    own_words,
+    predicted_words,
+)
 from gerrymend.reporting.wording import (
     Compared,
     capitalised,
@@ -57,6 +64,9 @@ def notion_meaning(name: str, report: Mapping[str, Any]) -> str | None:
     rate, _ = rate_and_class(name)
     if rate == "error_rate":
         return "of all, the part that is decided wrongly"
+    if rate in SCORE_NAMES:
+        positive = label_words(report)[1] if report["labels"] != [None, None] else None
+        return positive and f"of all, the part whose label is {positive}"
     negative, positive = label_words(of_notion(report, name))
     refused, granted = decision_words(of_notion(report, name))
     return {
@@ -74,6 +84,13 @@ def rate_of_all(subgroup: Mapping[str, Any]) -> str:
         constant = subgroup["reference"] == _CONSTANT
         return f"a rate of {own_reference(subgroup)}" if constant else own_reference(subgroup)
     return "the rates of their strata" if subgroup.get("within_strata") else "the overall rate"
+
+
+def than_words(subgroup: Mapping[str, Any]) -> str:
+    """Return what a number of cases is more or fewer than."""
+    if is_scored(subgroup):
+        return "than was predicted"
+    return f"than there would be at {rate_of_all(subgroup)}"
 
 
 def own_reference(subgroup: Mapping[str, Any]) -> str:
@@ -96,6 +113,8 @@ def rate_sentence(subgroup: Mapping[str, Any]) -> str:
 
 def _rate_alone(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's rate beside the overall one, in words."""
+    if is_scored(subgroup):
+        return predicted_words(compared_rates(subgroup), subgroup.get("unit"))
     return (
         f"{in_words(subgroup['notion'])} {compared_rates(subgroup).rate}, against "
         f"{against_words(subgroup)}"
@@ -135,7 +154,8 @@ def against_words(subgroup: Mapping[str, Any]) -> str:
     rate = figure(subgroup["overall_rate"], subgroup.get("unit"))
     if "rate" in subgroup:  # with as many digits as that needs beside it
         rate = compared_rates(subgroup).reference
-    return f"{rate}{',' if subgroup.get('reference') else ''} {reference_noun(subgroup)}"
+    comma = "," if subgroup.get("reference") and not is_scored(subgroup) else ""
+    return f"{rate}{comma} {reference_noun(subgroup)}"
 
 
 def reference_noun(subgroup: Mapping[str, Any]) -> str:
@@ -153,6 +173,11 @@ def compared_sentence(overall: Mapping[str, Any], report: Mapping[str, Any]) -> 
     if overall.get("reference") is None:
         return ""
     unit = unit_of(report, overall["notion"])
+    if overall["compared_with"] == PREDICTED:
+        return (
+            "Each group is compared with what was predicted for its own members; over all rows "
+            f"that is {figure(overall['reference'], unit)}."
+        )
     against = {"overall_rate": overall["reference"], "reference": overall["compared_with"]}
     average = "rate" if unit is None else "mean"
     return (
@@ -257,7 +282,8 @@ def who_is_in(subgroup: Mapping[str, Any]) -> str:
             own = f"{over}{percent(trait['share'])} {value}"
             overall = percent(trait["overall"])
         parts.append(f"{own} ({'' if parts else 'everyone: '}{overall})")
-    return ", ".join(parts)
+    interval = interval_of(subgroup.get("rule", {}))
+    return ", ".join([interval, *parts] if interval and parts else parts)
 
 
 def _telling(traits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -287,7 +313,7 @@ def reference_words(subgroup: Mapping[str, Any]) -> str:
     """Say which values have no term in a formula; "" where there is none, or too many."""
     parts = [
         f"{attribute} = {' or '.join(map(category_label, values))}"
-        for attribute, values in subgroup["rule"].get("reference", {}).items()
+        for attribute, values in own_rule(subgroup["rule"]).get("reference", {}).items()
         if 0 < len(values) <= _MOST_VALUES
     ]
     return f"Values without a term count 0: {', '.join(parts)}." if parts else ""
@@ -302,10 +328,13 @@ def rule_words(subgroup: Mapping[str, Any]) -> str:
     >>> print(words[:53], "…", words[-34:])
     a sum of 999 terms ≥ 500, such as [town=t0], 2·[town= … 979 more are in the report's JSON
     """
-    terms = subgroup["rule"].get("terms", ())
+    rule = own_rule(subgroup["rule"])
+    terms = rule.get("terms", ())
     if is_formula(subgroup) and len(terms) > _MOST_TERMS:
-        threshold = number(float(format(subgroup["rule"]["threshold"], ".3g")))
-        sum_words = f"a sum of {count(len(terms))} terms ≥ {threshold}"
+        threshold = number(float(format(rule["threshold"], ".3g")))
+        interval = interval_of(subgroup["rule"])
+        sum_words = f"{interval}{', and ' * bool(interval)}"
+        sum_words += f"a sum of {count(len(terms))} terms ≥ {threshold}"
         return (
             f"{sum_words}, {_first_terms(terms, _SHOWN)}; {count(len(terms) - _SHOWN)} more {_REST}"
         )
@@ -335,7 +364,7 @@ def short_name(subgroup: Mapping[str, Any]) -> str:
         return str(subgroup["subgroup"])
     if not is_formula(subgroup):
         return f"{subgroup['subgroup'][: _LONG - 1].rstrip()}…"
-    terms = subgroup["rule"]["terms"]
+    terms = own_rule(subgroup["rule"])["terms"]
     names = dict.fromkeys(term["attribute"] for term in terms)
     over = ", ".join([*names][:_TRAITS]) + (", …" if len(names) > _TRAITS else "")
     return f"a sum of {count(len(terms))} terms over {over}"
@@ -362,8 +391,8 @@ def is_sentence(subgroup: Mapping[str, Any]) -> bool:
     ...  for words in ("town = a·b", "[town=a] + age ≥ 3", "not (town = a)")]
     [True, False, False]
     """
-    is_linear = subgroup["rule"]["kind"] == "linear"
-    is_negated = is_linear and subgroup["subgroup"].startswith("not (")
+    is_linear = own_rule(subgroup["rule"])["kind"] == "linear"
+    is_negated = is_linear and own_words(subgroup).startswith("not (")
     return not (is_formula(subgroup) or is_negated or is_long(subgroup))
 
 
@@ -372,9 +401,9 @@ def is_formula(subgroup: Mapping[str, Any]) -> bool:
 
     A linear rule that is none begins with an attribute and what its values are, or with "not (".
     """
-    rule = subgroup["rule"]
+    rule = own_rule(subgroup["rule"])
     if rule["kind"] != "linear":
         return False
     names = {term["attribute"] for term in rule["terms"]} | {*rule.get("unnamed", ())}
     told = tuple(f"{inert(str(name))} {sign}" for name in names for sign in _COMPARISONS)
-    return bool(names) and not subgroup["subgroup"].startswith((*told, "not ("))
+    return bool(names) and not own_words(subgroup).startswith((*told, "not ("))

@@ -10,6 +10,7 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
+from gerrymend.reporting.audit.calibration import calibration_view
 from gerrymend.reporting.audit.cards import part_of_axis, subgroup_cards
 from gerrymend.reporting.audit.chance import is_of_another, quick_search_words
 from gerrymend.reporting.audit.changes import changes_view
@@ -29,6 +30,7 @@ from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import flag_legend, flag_of
+from gerrymend.reporting.audit.score_words import of_scores
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.audit.who_leads import (
     as_object,
@@ -100,6 +102,7 @@ def audit_view(
         "titles": words.titles(report),
         "average": average(report),
         "reference": reference_words(report),
+        "expected": "predicted" if of_scores(report) else "expected",
         "warnings": warning_sentences(report),
         "cautions": cautious,
         "verdict": [
@@ -116,6 +119,7 @@ def audit_view(
         else model_view(model, is_compared=document.since is not None),
         "subgroups": subgroup_cards(report, axis),
         "fewer": fewer_sentences(report),
+        "calibration": calibration_view(report),
         "scale": f"from {figure(axis[0], unit)} to {figure(axis[1], unit)}",
         "no_subgroups": f"{words.nothing_sentence(report)} {words.proof_sentences(report)}",
         "gap": {"bars": _bars(report), "sentence": words.gap_sentence(report)},
@@ -274,7 +278,7 @@ def _rates(report: Report, overall: Mapping[str, Any], axis: tuple[float, float]
     shown, n_groups = _groups(report, name)
     low, high = axis
     unit = subgroup_words.unit_of(report, name)
-    within = bool(report.get("control_features"))
+    within = bool(report.get("control_features")) or of_scores(report)
     return {
         "name": capitalised(in_words(name)),
         "legend": " ".join(filter(None, [flag_legend(report), _narrow(shown, unit)])),

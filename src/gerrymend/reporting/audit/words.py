@@ -23,6 +23,12 @@ from gerrymend.reporting.audit.population import (
     population_means,
     population_sentences,
 )
+from gerrymend.reporting.audit.score_words import (
+    SCORE_UNFAIRNESS_MEANS,
+    in_intervals,
+    of_scores,
+    predicted_words,
+)
 from gerrymend.reporting.audit.subgroup_words import unit_of
 from gerrymend.reporting.audit.verdict import why_not_found
 from gerrymend.reporting.wording import (
@@ -43,6 +49,7 @@ TITLES = {
     "changes": "What changed",
     "model": "The model",
     "subgroups": "Who is treated differently",
+    "calibration": "Predicted and happened",
     "gap": "One attribute at a time, and combinations",
     "rates": "{}s by group",
     "maps": "Where two attributes meet",
@@ -85,7 +92,6 @@ _EXPERTS_NOTE = (
 )
 # Of audit(): made for rates, and for numbers right by chance alone.
 _DEFAULT_GAMMA = 0.01
-_SINGLE = "one attribute at a time (each value, each interval of a number)"
 NO_GROUPS = "No group of one attribute has enough rows, in and out, to be described."
 
 
@@ -93,6 +99,8 @@ def unfairness_means(report: Report) -> str:
     """Say what unfairness is, of what is compared here."""
     if of_numbers(report):
         return MEAN_UNFAIRNESS_MEANS
+    if of_scores(report):
+        return SCORE_UNFAIRNESS_MEANS
     if any(overall.get("reference") is not None for overall in report["overall_rates"]):
         return REFERENCE_UNFAIRNESS_MEANS
     return STRATA_UNFAIRNESS_MEANS if report.get("control_features") else UNFAIRNESS_MEANS
@@ -143,7 +151,7 @@ def experts_note(report: Report) -> str:
     """Say what the figures are, in a formula."""
     reference = "Σ_s P(s | g, E) · u(s) over strata s" if report.get("control_features") else "u"
     if any(overall.get("reference") is not None for overall in report["overall_rates"]):
-        reference = "r, the reference"
+        reference = "s(g), its mean score" if of_scores(report) else "r, the reference"
     return _EXPERTS_NOTE.format(average(report), reference)
 
 
@@ -183,6 +191,11 @@ def nothing_sentence(report: Report) -> str:
     return "No subgroup was found that differs at all."
 
 
+def _single(report: Report) -> str:
+    whole = "; at all scores together" * in_intervals(report)
+    return f"one attribute at a time (each value, each interval of a number{whole})"
+
+
 def gap_sentence(report: Report) -> str:
     """Say how the worst unfairness compares with the largest of one attribute at a time.
 
@@ -193,23 +206,24 @@ def gap_sentence(report: Report) -> str:
     together = report["unfairness"]
     # Either may be larger: the class may lack a group of one attribute, or a search miss it.
     if together == 0 and alone == 0:
-        return f"Neither {_SINGLE} nor any subgroup that was found differs at all."
+        return f"Neither {_single(report)} nor any subgroup that was found differs at all."
     of_one, of_all = (in_unit(unfairness(value), report) for value in (alone, together))
+    single = capitalised(_single(report))
     # Within half a percent the two are called the same.
     if alone > together * 1.005:
         return (
-            f"{capitalised(_SINGLE)} shows more, an unfairness of {of_one}, of "
+            f"{single} shows more, an unfairness of {of_one}, of "
             f"{_who_alone(report)}, and the search found {of_all}: {why_not_found(report)}."
         )
     if alone >= together * 0.995:
-        return f"{capitalised(_SINGLE)} shows {_all_of_it(report)}."
+        return f"{single} shows {_all_of_it(report)}."
     if alone == 0:
         return (
-            f"{capitalised(_SINGLE)} shows nothing of it: the largest unfairness there is 0, and "
+            f"{single} shows nothing of it: the largest unfairness there is 0, and "
             f"over all subgroups {of_all}."
         )
     return (
-        f"{capitalised(_SINGLE)} shows an unfairness of {of_one} at most, of {_who_alone(report)} "
+        f"{single} shows an unfairness of {of_one} at most, of {_who_alone(report)} "
         f"and perhaps of other people: {percent(alone / together)} of the {of_all} over all "
         "subgroups."
     )
@@ -232,7 +246,10 @@ def alone_words(report: Report) -> str | None:
     if not listed:
         return None
     one = max(listed, key=harm)
-    rates = compared(one["rate"], one["overall_rate"], unit_of(report, one["notion"]))
+    unit = unit_of(report, one["notion"])
+    rates = compared(one["rate"], one["overall_rate"], unit)
+    if of_scores(report):
+        return f"{one['group']} ({predicted_words(rates, unit)})"
     return f"{one['group']} ({in_words(one['notion'])} {rates.rate}, against {rates.reference})"
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._numeric.short_numbers import cut_between
 from gerrymend._numeric.sums import Array
+from gerrymend.inputs.bins import quantile_cuts
 from gerrymend.inputs.protected import Column, ranked
 from gerrymend.subgroups.rules import Condition, number
 
@@ -82,7 +82,7 @@ def _axis(column: Column, weight: Array, active: NDArray[np.bool_], bins: int | 
     # x < cut at each value but the first: half-open bins of one value each.
     cuts = tuple(distinct[1:].tolist())
     if bins is not None:
-        cuts = _quantiles(column.values, weight, bins)
+        cuts = quantile_cuts(column.values, weight, bins)
         rank = np.searchsorted(cuts, distinct, side="right")[rank]
     scale = Scale(column.name, column.kind, len(cuts) + 1, cuts=cuts)
     return Axis(scale, rank.astype(np.int32))
@@ -98,17 +98,6 @@ def _of_category(column: Column, active: NDArray[np.bool_]) -> Axis:
         category for category, there in zip(column.categories, occurs, strict=True) if there
     )
     return Axis(Scale(column.name, column.kind, len(present), categories=present), rank)
-
-
-def _quantiles(values: Array, weight: Array, bins: int) -> tuple[float, ...]:
-    """Return cuts between values, with the weight of bins as close to equal as ties allow."""
-    distinct, rank = ranked(values)
-    share = np.cumsum(np.bincount(rank, weight))[:-1] / weight.sum()
-    if len(share) == 0:
-        return ()
-    wanted = np.arange(1, bins) / bins
-    after = np.unique([np.argmin(np.abs(share - quantile)) for quantile in wanted])
-    return tuple(cut_between(float(distinct[i]), float(distinct[i + 1])) for i in after)
 
 
 def cuts_in_words(scales: Sequence[Scale], bins: int | None) -> str:
