@@ -54,8 +54,8 @@ def made(seed, n=60, *, numbers=False, weighted=False, effect=0.3):
     happened[:2] = (0, 1)
     data = {"sensitive_features": {"town": town, "age": age}, "y_true": happened, "y_pred": score}
     if numbers:
-        data["y_pred"] = 10 * score
-        data["y_true"] = 10 * chance + rng.integers(-3, 4, n) / 2
+        data["y_pred"] = (10 * score).round(2)
+        data["y_true"] = (10 * chance + rng.integers(-3, 4, n) / 2).round(2)
     if weighted:
         data["sample_weight"] = rng.integers(0, 4, n) / 2
     return data

@@ -10,9 +10,9 @@ from gerrymend.auditing.in_a_sentence import can_be_said
 from gerrymend.checker.lead import says_who
 from gerrymend.inputs.protected import Column
 from gerrymend.reporting.audit.direction import counts_sentence
+from gerrymend.reporting.audit.formulas import is_formula, is_sentence
 from gerrymend.reporting.audit.lead import brief_sentences
 from gerrymend.reporting.audit.people import people_figures
-from gerrymend.reporting.audit.subgroup_words import is_formula, is_sentence
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
 from gerrymend.reporting.audit.view import audit_view
 from gerrymend.reporting.audit.who_leads import described

@@ -148,7 +148,14 @@ def sharpest_group(
 def _rate_interval(seen: NotionTally, members: Members, n_groups: int) -> Interval | None:
     """Return an interval of a group's rate that holds beside those of all others, all at once."""
     found = estimate(seen, members[np.newaxis].astype(np.float64), 1 - (1 - CONFIDENCE) / n_groups)
-    return None if found is None else found.of(0)[0]
+    if found is None:
+        return None
+    interval = found.of(0)[0]
+    if seen.cells.predicted is None:
+        return interval
+    # Of scores that is of the error: what happened is so far from what was predicted.
+    score = float(seen.cells.predicted[members].sum() / seen.cells.mass[members].sum())
+    return Interval(interval.low + score, interval.high + score)
 
 
 def _candidates(

@@ -4,7 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.subgroup_words import is_formula, short_name, unit_of
+from gerrymend.reporting.audit.formulas import is_formula
+from gerrymend.reporting.audit.subgroup_words import short_name, unit_of
 from gerrymend.reporting.wording import capitalised, count, figure
 from gerrymend.subgroups.rules import Condition
 

@@ -10,6 +10,7 @@ from gerrymend.reporting.audit.chance import (
     interval_words,
     other_rows_sentence,
 )
+from gerrymend.reporting.audit.formulas import is_formula, is_long
 from gerrymend.reporting.audit.further import further_facts
 from gerrymend.reporting.audit.said import (
     beside_words,
@@ -41,13 +42,13 @@ def subgroup_cards(report: Report, axis: tuple[float, float]) -> list[dict[str, 
         facts = _facts(standing, subgroup, report)
         rest = is_rest(subgroup, report)
         shown = subgroup_words.compared_rates(subgroup)
-        formula = subgroup_words.is_formula(subgroup)
+        formula = is_formula(subgroup)
         views.append(
             {
                 "standing": standing,
                 "name": _name(standing, subgroup, report),
                 "in_full": subgroup_words.rule_words(subgroup)
-                if rest or formula or subgroup_words.is_long(subgroup)
+                if rest or formula or is_long(subgroup)
                 else None,
                 "note": f"{words.FORMULA_MEANS} {subgroup_words.reference_words(subgroup)}"
                 if formula

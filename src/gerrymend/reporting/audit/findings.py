@@ -5,13 +5,12 @@ from typing import Any
 
 from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows
 from gerrymend.reporting.audit.direction import average, counts_sentence, has_group, in_unit
+from gerrymend.reporting.audit.formulas import is_formula, is_long
 from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.said import among_words, core_sentences, said_sentences, whose_words
 from gerrymend.reporting.audit.standing_out import shared_sentence, sharpest_sentence
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.subgroup_words import (
-    is_formula,
-    is_long,
     rate_sentence,
     who_is_in,
 )

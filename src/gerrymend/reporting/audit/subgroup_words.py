@@ -6,14 +6,13 @@ Plain text, with names and values from the data as they are: whoever renders it 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gerrymend._runtime.errors import inert
 from gerrymend.notions import PREDICTED, SCORE_NAMES, in_words, rate_and_class
 from gerrymend.reporting.audit.class_words import of_notion
+from gerrymend.reporting.audit.formulas import LONG, is_formula, is_long
 from gerrymend.reporting.audit.score_words import (
     interval_of,
     is_scored,
     own_rule,
-    own_words,
     predicted_words,
 )
 from gerrymend.reporting.wording import (
@@ -33,8 +32,6 @@ from gerrymend.subgroups.rules import category_label, number
 
 Facts = list[tuple[str, str]]
 
-# Descriptions of more characters are put into no heading and no sentence.
-_LONG = 120
 # A sum of more than `_MOST_TERMS` terms is shown by some, and values without a term up to so many.
 _SHOWN = 20
 _MOST_TERMS = 60
@@ -49,8 +46,6 @@ _MUCH = 0.25
 # Characters of any other description that are shown.
 _LONGEST = 2000
 _REST = "are in the report's JSON"
-# What follows the name of an attribute, where a group is told by its values.
-_COMPARISONS = ("= ", "≠ ", "in {", "not in {", "≥ ", "≤ ")
 # What reports call a reference that is a number.
 _CONSTANT = "the reference"
 
@@ -363,7 +358,7 @@ def short_name(subgroup: Mapping[str, Any]) -> str:
     if not is_long(subgroup):
         return str(subgroup["subgroup"])
     if not is_formula(subgroup):
-        return f"{subgroup['subgroup'][: _LONG - 1].rstrip()}…"
+        return f"{subgroup['subgroup'][: LONG - 1].rstrip()}…"
     terms = own_rule(subgroup["rule"])["terms"]
     names = dict.fromkeys(term["attribute"] for term in terms)
     over = ", ".join([*names][:_TRAITS]) + (", …" if len(names) > _TRAITS else "")
@@ -376,34 +371,3 @@ def _term(term: Mapping[str, Any]) -> str:
     # A coefficient of 1 is not written.
     coefficient = number(float(format(term["coefficient"], ".3g")))
     return {"1": words, "−1": f"−{words}"}.get(coefficient, f"{coefficient}·{words}")
-
-
-def is_long(subgroup: Mapping[str, Any]) -> bool:
-    """Return whether a subgroup's description is too long for a heading or a sentence."""
-    return len(subgroup["subgroup"]) > _LONG
-
-
-def is_sentence(subgroup: Mapping[str, Any]) -> bool:
-    """Return whether a description says who is in: no formula, no "not (…)", and not too long.
-
-    >>> rule = {"kind": "linear", "terms": [{"attribute": "town"}, {"attribute": "age"}]}
-    >>> [is_sentence({"subgroup": words, "rule": rule})
-    ...  for words in ("town = a·b", "[town=a] + age ≥ 3", "not (town = a)")]
-    [True, False, False]
-    """
-    is_linear = own_rule(subgroup["rule"])["kind"] == "linear"
-    is_negated = is_linear and own_words(subgroup).startswith("not (")
-    return not (is_formula(subgroup) or is_negated or is_long(subgroup))
-
-
-def is_formula(subgroup: Mapping[str, Any]) -> bool:
-    """Return whether a subgroup is a weighted sum of attributes, which not everyone reads.
-
-    A linear rule that is none begins with an attribute and what its values are, or with "not (".
-    """
-    rule = own_rule(subgroup["rule"])
-    if rule["kind"] != "linear":
-        return False
-    names = {term["attribute"] for term in rule["terms"]} | {*rule.get("unnamed", ())}
-    told = tuple(f"{inert(str(name))} {sign}" for name in names for sign in _COMPARISONS)
-    return bool(names) and not own_words(subgroup).startswith((*told, "not ("))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.subgroup_words import is_sentence
+from gerrymend.reporting.audit.formulas import is_sentence
 
 Report = Mapping[str, Any]
 Subgroup = Mapping[str, Any]
