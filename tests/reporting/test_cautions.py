@@ -13,7 +13,10 @@ from gerrymend.reporting.audit.verdict import look, verdict_sentences
 
 HEADING = "More unfair than allowed on these rows"
 UNTESTED = "Whether chance alone could make as much was not tested "
-LOOKS_BAD = ": the worst of many groups looks bad even where none differs."
+LOOKS_BAD = (
+    ": the worst of many groups looks bad even where none differs, and a small group that is hit "
+    "hard may not show."
+)
 
 
 def coins(**how):

@@ -37,7 +37,9 @@ def test_what_happened_is_told_beside_what_was_predicted():
     text = flat(str(report))
     assert re.search(r"is race = Black.*?: [\d.]+ % predicted, [\d.]+ % happened\.", text)
     assert re.search(r"Of its [\d,]+ rows about \d+ fewer are “yes” than was predicted\.", text)
-    assert "Hardly: of 199 samples in which every score was right none was as unfair" in text
+    assert (
+        "Hardly: of 199 samples in which every score was right none had a group as unfair" in text
+    )
     assert "The p-value tests “the scores are right for everyone”" in text
     assert "A low score is favourable: one that is too high is worse for a group." in text
     assert "at all scores together" in text
@@ -51,7 +53,7 @@ def test_numbers_are_told_in_their_unit_and_what_their_test_takes_for_granted():
     )
     text = flat(str(report))
     assert re.search(r"[\d.]+ days predicted, [\d.]+ days observed", text)
-    assert "of 99 draws of the signs of all errors none was as unfair" in text
+    assert "of 99 draws of the signs of all errors none had a group as unfair" in text
     assert "Of skewed errors that is not so although their mean is 0" in text
     assert "Scores are taken for predictions of a number, in days." in text
 

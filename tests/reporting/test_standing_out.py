@@ -6,6 +6,7 @@ import pytest
 from gerrymend import Conjunctions, audit, check_report
 from gerrymend.reporting.audit.chance import chance_sentence, permutation_sentences
 from gerrymend.reporting.audit.lead import brief_sentences, passing_sentences
+from gerrymend.reporting.audit.next_steps import next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
@@ -38,7 +39,8 @@ def test_who_is_no_chance_leads_where_the_largest_may_be(small):
     assert HIT in people[1]
     assert f"of its {report['lead']['base']} positives" in cases[1]
     assert "perhaps by chance" in other[1]
-    assert "<title>More unfair than allowed; one group stands out" in small.to_html()
+    heading = "More unfair than allowed, which could be chance; one group stands out"
+    assert f"<title>{heading}" in small.to_html()
 
 
 def test_the_largest_leads_where_it_is_no_chance(small):
@@ -52,7 +54,10 @@ def test_the_largest_leads_where_it_is_no_chance(small):
 def test_who_is_no_chance_comes_before_what_may_be(small):
     report = small.to_dict()
     shown = look(report)
-    assert shown.heading == "More unfair than allowed; one group stands out, which is hardly chance"
+    assert shown.heading == (
+        "More unfair than allowed, which could be chance; one group stands out, which is hardly "
+        "chance"
+    )
     assert shown.kind == "exceeds"
     first, cases, counted, chance, worst, *_ = verdict_sentences(report)
     assert first.startswith(f"The group that stands out is {HIT}, ")
@@ -70,6 +75,12 @@ def test_who_is_no_chance_comes_before_what_may_be(small):
     assert worst.startswith("The subgroup treated worst is ")
     report["sharpest"]["p_value"] = 0.03
     assert look(report).heading.endswith("; one group stands out, which is unlikely to be chance")
+
+
+def test_what_is_within_gamma_is_no_clearance_for_one_that_stands_out(small):
+    first, kept = next_sentences(small.to_dict() | {"verdict": "within gamma", "gamma": 0.5})
+    assert first.startswith("One group stands out all the same, which is hardly chance: look at ")
+    assert kept.startswith("Nothing has to be mended to keep what is allowed")
 
 
 def test_what_is_within_gamma_is_not_green_beside_one_that_stands_out(small):

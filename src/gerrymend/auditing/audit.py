@@ -178,12 +178,13 @@ def audit(
     More unfair than allowed on these rows
     Whether chance alone could make as much was not tested (n_permutations=199,
     --permutations 199 would): the worst of many groups looks bad even where none
-    differs. The subgroup that differs most is race = blue and gender = man, 200 of
-    800 rows: false positive rate 100 %, against 50 % overall and 33.3 % of everyone
-    else. Of its 100 negatives (label “0”) about 50 more are decided “1” than there
-    would be at the overall rate. “Most” counts both how far a group's rate is off
-    and how many people are in it. This group's unfairness is 0.0625, and 0.01 is
-    allowed; no subgroup that was searched has more.
+    differs, and a small group that is hit hard may not show. The subgroup that
+    differs most is race = blue and gender = man, 200 of 800 rows: false positive
+    rate 100 %, against 50 % overall and 33.3 % of everyone else. Of its 100
+    negatives (label “0”) about 50 more are decided “1” than there would be at the
+    overall rate. “Most” counts both how far a group's rate is off and how many
+    people are in it. This group's unfairness is 0.0625, and 0.01 is allowed; no
+    subgroup that was searched has more.
     <BLANKLINE>
     Unfairness      A group's negatives, as a share of all rows, times how far its
                     rate is from the overall rate. Allowed: 0.01 (gamma), 8 cases

@@ -61,7 +61,10 @@ def chance_sentence(report: Report) -> str:
         # Of groups that were named beforehand none was chosen for looking bad.
         if report["class"]["name"] == "ExplicitGroups":
             return f"{untested}."
-        return f"{untested}: the worst of many groups looks bad even where none differs."
+        return (
+            f"{untested}: the worst of many groups looks bad even where none differs, and a small "
+            "group that is hit hard may not show."
+        )
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
     told = f"({p_words(report)}{', of the rows that were searched' if apart else ''})"
@@ -172,7 +175,8 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
     found = in_unit(unfairness(line), report)
     return [
         f"{capitalised(chance.where)} a quick search finds up to {found} in 19 of 20 samples of so "
-        f"many rows ({draws} {chance.noun}): less than that can't be told from chance."
+        f"many rows ({draws} {chance.noun}): a largest unfairness of less can't be told from "
+        "chance."
         f"{_example(report, line) if example else ''}{_searched(report)}",
         tested,
     ]

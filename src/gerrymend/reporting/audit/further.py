@@ -7,7 +7,7 @@ from gerrymend.reporting.audit.score_words import draws_of, is_scored
 from gerrymend.reporting.audit.standing_out import within_words
 from gerrymend.reporting.audit.subgroup_facts import rows_noun
 from gerrymend.reporting.audit.subgroup_words import Facts, compared_rates, reference_noun
-from gerrymend.reporting.audit.who_leads import STANDS_OUT, is_further, sharpest
+from gerrymend.reporting.audit.who_leads import STANDS_OUT, is_further, largest, sharpest
 from gerrymend.reporting.wording import percent, unfairness
 
 Report = Mapping[str, Any]
@@ -20,7 +20,10 @@ def further_facts(standing: str, subgroup: Mapping[str, Any], report: Report) ->
     """
     facts = []
     if standing == STANDS_OUT and (part := within_words(report)):
-        facts.append(("Beside the other", f"{part} the group of the largest unfairness"))
+        other = largest(report)
+        worst = other is not None and other["treated"] == "worse"
+        which = "that is treated worst" if worst else "of the largest unfairness"
+        facts.append(("Beside the other", f"{part} the group {which}"))
     if (apart := subgroup.get("apart")) is not None:
         shown = compared_rates({**subgroup, **apart})
         noun = rows_noun(subgroup, report)

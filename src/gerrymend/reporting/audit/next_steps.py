@@ -8,6 +8,7 @@ from gerrymend._runtime.command_lines import option_words
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.reporting.audit.direction import of_numbers
 from gerrymend.reporting.audit.score_words import of_scores
+from gerrymend.reporting.audit.standing_out import likely_words, stands_out
 from gerrymend.subgroups import CLASS_NAMES, as_subgroup_class
 
 Report = Mapping[str, Any]
@@ -19,10 +20,17 @@ def next_sentences(report: Report) -> list[str]:
     What a fairer model costs, and whether that is worth it, is not the audit's to say.
     """
     if report["verdict"] == "within gamma":
+        sharp = (
+            f"One group stands out all the same, which is {likely_words(report)}: look at who that "
+            "is, and why, before the model is signed off."
+            if stands_out(report)
+            else None
+        )
         return [
+            *filter(None, [sharp]),
             "Nothing has to be mended to keep what is allowed, for the subgroups that were "
             "searched and on these rows. Audit again when the model or the people change; new rows "
-            "can differ."
+            "can differ.",
         ]
     cost = (
         "What a fairer model would cost in accuracy is not known from an audit. A frontier of "

@@ -60,8 +60,9 @@ def look(report: Report) -> Look:
     exceeds = report["verdict"] == "exceeds gamma"
     if is_chance(report) and stands_out(report):
         one = f"one group stands out, which is {likely_words(report)}"
-        heading = f"{plain.heading}; {one}"
-        return plain._replace(heading=heading) if exceeds else reserved(plain, one, "; ")
+        if exceeds:
+            return plain._replace(heading=f"{plain.heading}, which could be chance; {one}")
+        return reserved(plain, one, "; ")
     if exceeds and is_chance(report):
         return reserved(plain, "which could be chance")
     return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
@@ -104,7 +105,8 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     cautious = cautions(report)
     untested = exceeds and report["p_value"] is None
     chance = [chance_sentence(report)] if (worst or exceeds) and not untested else []
-    first, last = (chance, []) if is_chance(report) else ([], chance)
+    before = is_chance(report) or report["p_value"] is None
+    first, last = (chance, []) if before else ([], chance)
     sharp = standing_out_sentences(report, rows)
     beside = []
     # And who is no chance all the same comes before that, unless it is who leads.
