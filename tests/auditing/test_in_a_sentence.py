@@ -86,7 +86,8 @@ def test_a_search_that_time_ended_is_told():
     assert said.upper_bound > abs(said.subgroup.unfairness)
     report = dataclasses.replace(report, in_a_sentence=said)
     assert "has the most that was found" in flat(str(report))
-    assert "or the time was up" in flat(str(report))
+    assert "is too small to tell, or the time was up" in flat(str(report))
+    assert "or the time was up" in flat(report.to_markdown())
 
 
 def test_many_values_are_taken_one_by_one():
@@ -323,7 +324,8 @@ def test_fine_numbers_are_cut_into_bins():
     said = report.in_a_sentence
     assert "cut into at most 32 bins" in said.covers
     text = flat(str(report))
-    assert "numbers cut into at most 32 bins" in text
+    assert "with at most three conditions, numbers cut in few places, has" in text
+    assert "numbers cut into at most 32 bins" in flat(report.to_markdown())
     assert text.count("numbers cut into at most 32 bins at") == 0
     assert_checked(report, **data)
 

@@ -125,9 +125,9 @@ def test_a_fit_says_where_to_find_it_or_what_changed(tmp_path, frontier):
     usual += ["--max-iter", 5]
     page = tmp_path / "m.html"
     _, out, _ = call(*usual, "--report", page)
-    unknown = "is not known from a fit: gerrymend frontier has the model without constraint beside"
+    unknown = "is not known from a fit: --since compares with an earlier report, and gerrymend "
     for shown in (out, html.unescape(page.read_text(encoding="utf-8"))):
-        assert unknown in " ".join(shown.split())
+        assert unknown in f"{' '.join(shown.split())} "
     earlier = tmp_path / "earlier.json"
     report = audit(data.target, (x > 0).astype(int), sensitive_features={"sex": sex}).to_dict()
     earlier.write_text(json.dumps(report, default=str))

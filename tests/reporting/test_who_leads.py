@@ -189,6 +189,32 @@ def test_who_is_told_by_whom_it_leaves_out_is_said_in_english(both):
     assert any(f"{FORMULA} is all but sex = F and region = W, " in one for one in told)
 
 
+def test_who_leads_and_is_within_gamma_is_told_from_what_exceeds_it(both):
+    report = both.to_dict()
+    own = abs(report["sharpest"]["subgroup"]["unfairness"])
+    told = " ".join(verdict_sentences(report | {"gamma": 1.01 * own}))
+    assert f"; {1.01 * own:g} is allowed. For experts: what exceeds that is {FORMULA}, a " in told
+    assert "what exceeds that" not in " ".join(verdict_sentences(report))
+
+
+def test_a_quick_search_is_told_of_only_where_the_p_value_would_seem_wrong(both):
+    report = both.to_dict() | {"p_value": 0.2, "searched_unfairness": 0.02, "detectable": 0.03}
+    assert "(p = 0.200, by a quick search, which finds 0.0200 in the rows)" in " ".join(
+        verdict_sentences(report)
+    )
+    for changes in ({"detectable": 0.9}, {"p_value": 0.05}):
+        assert "quick search" not in " ".join(verdict_sentences(report | changes))
+
+
+def test_what_may_be_chance_is_one_group_and_not_two(both):
+    """The worst with at most three conditions is left to the facts below."""
+    report = both.to_dict()
+    report["sharpest"] |= {"subgroup": None, "deviations": None, "p_value": 0.2}
+    few = "Of the groups with at most three conditions"
+    assert few in " ".join(verdict_sentences(report))
+    assert few not in " ".join(verdict_sentences(report | {"p_value": 0.2}))
+
+
 class Group(dict):
     """The plain data of a subgroup by a rule."""
 

@@ -126,8 +126,8 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest, document: D
             ),
             fact_spans(
                 [
-                    *_model(fitted, request, report),
                     *([] if document.since else [("Who pays", LEVELS_UNKNOWN)]),
+                    *_model(fitted, request, report),
                     *missing_facts(report),
                 ],
                 width,

@@ -109,7 +109,10 @@ def quick_search_words(report: Report) -> str:
     Beside the largest unfairness and what chance finds, a large p-value would seem to be wrong.
     """
     found = _quickly_found(report)
-    if found is None or not is_chance(report):
+    line = report["detectable"]
+    if found is None or line is None or not is_chance(report):
+        return ""
+    if float(unfairness(report["unfairness"])) <= float(unfairness(line)):
         return ""
     return f", by a quick search, which finds {found} in the rows"
 
@@ -153,10 +156,7 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
             "no permutations were made (n_permutations=199, --permutations 199)"
         )
         return [f"What chance alone would make of so many rows was not tested: {why}."]
-    tested = (
-        "The p-value tests “no subgroup differs at all”, not “none exceeds what is allowed”; the "
-        "verdict is about these rows."
-    )
+    tested = "The p-value tests “no subgroup differs at all”, not “none exceeds what is allowed”."
     tested += "".join(f" {one}" for one in filter(None, [named_groups_sentence(report)]))
     line = report["detectable"]
     if line is not None and unfairness(line) == "0":
@@ -167,8 +167,8 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
         return [f"{draws} permutations are too few for p = 0.05; {enough} are enough.", tested]
     found = in_unit(unfairness(line), report)
     return [
-        f"With so many rows, a quick search finds up to {found} in 19 of 20 samples where nothing "
-        f"differs ({draws} permutations): this test can't tell less than that from chance."
+        f"Where nothing differs a quick search finds up to {found} in 19 of 20 samples of so many "
+        f"rows ({draws} permutations): less than that can't be told from chance."
         f"{_example(report, line) if example else ''}{_searched(report)}",
         tested,
     ]
@@ -192,7 +192,7 @@ def _example(report: Report, line: float) -> str:
 def _searched(report: Report) -> str:
     """Say what the repeated search finds in the rows, where that is not all that was found."""
     found = _quickly_found(report)
-    return "" if found is None else f" In the rows as they are the same quick search finds {found}."
+    return "" if found is None else f" In these rows as they are it finds {found}."
 
 
 def _quickly_found(report: Report) -> str | None:

@@ -16,6 +16,7 @@ from gerrymend.reporting.audit.subgroup_words import (
     who_is_in,
 )
 from gerrymend.reporting.audit.who_leads import (
+    is_chance,
     is_for_experts,
     is_rest,
     is_the_same,
@@ -119,27 +120,41 @@ def inner_sentences(report: Report) -> list[str]:
 
 
 def other_sentences(report: Report, rows: str) -> list[str]:
-    """Say who else can be said in a sentence, who is most favoured, and what is for experts."""
+    """Say who else can be said in a sentence, who is most favoured, and what is for experts.
+
+    What is for experts is left to the facts where chance may have made it.
+    """
     if largest(report) is None:
         return []
     favoured = _lead_sentences(report, rows)[1:]
     if sharpest_leads(report):
         return favoured
-    experts = [_for_experts(report)] if stands_alone(report) else []
+    is_another = stands_alone(report) and not is_chance(report)
+    experts = [_for_experts(report)] if is_another else []
     return [*said_sentences(report), *favoured, *experts]
 
 
 def _for_experts(report: Report) -> str:
     """Say who is the worst of all that was searched, where a group that can be named leads."""
     first = leads(report)[0]
+    who = f"{stands_for(report)} is {_named(first)}"
+    one = sharpest(report)
+    # Who stands out before it may be within what is allowed, as few are in it.
+    within = one is not None and is_for_experts(report) and not _exceeds(one, report)
+    if within and _exceeds(first, report):
+        who = f"what exceeds that is {stands_for(report)}, {_named(first)}"
     told = (
-        f"For experts: {stands_for(report)} is {_named(first)}, {count(first['size'])} "
+        f"For experts: {who}, {count(first['size'])} "
         f"rows: {rate_sentence(first)}; its unfairness is {amount(first['unfairness'], report)}"
     )
     if not stands_alone(report):
         return f"{told}, and {allowed_words(report)}; {_not_ruled_out(report)}."
     part = percent(report["in_a_sentence"]["subgroup"]["unfairness"] / first["unfairness"])
     return f"{told}, and {_not_ruled_out(report)}. The group above has {part} as much."
+
+
+def _exceeds(one: Mapping[str, Any], report: Report) -> bool:
+    return bool(abs(one["unfairness"]) > report["gamma"])
 
 
 def _not_ruled_out(report: Report) -> str:

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.standing_out import within_words
+from gerrymend.reporting.audit.subgroup_facts import rows_noun
 from gerrymend.reporting.audit.subgroup_words import Facts, compared_rates, reference_noun
 from gerrymend.reporting.audit.who_leads import STANDS_OUT, is_further, sharpest
-from gerrymend.reporting.wording import event_noun, percent, unfairness
+from gerrymend.reporting.wording import percent, unfairness
 
 Report = Mapping[str, Any]
 
@@ -21,7 +22,7 @@ def further_facts(standing: str, subgroup: Mapping[str, Any], report: Report) ->
         facts.append(("Beside the other", f"{part} the group of the largest unfairness"))
     if (apart := subgroup.get("apart")) is not None:
         shown = compared_rates({**subgroup, **apart})
-        noun = event_noun(report["notions"], subgroup["notion"])
+        noun = rows_noun(subgroup, report)
         shared = f"{percent(apart['shared'])} of its {noun} are in the first group"
         whose = " of all who are not in that"
         if subgroup.get("reference"):

@@ -25,8 +25,8 @@ _STATED = {
 # A fit trains no model without constraint to compare with.
 LEVELS_UNKNOWN = (
     "whether rates came to be alike by falling for some or by rising for all is not known from a "
-    "fit: gerrymend frontier has the model without constraint beside it, and --since an earlier "
-    "report"
+    "fit: --since compares with an earlier report, and gerrymend frontier with the model without "
+    "constraint"
 )
 
 

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.said import core_words
-from gerrymend.reporting.audit.standing_out import leads_too, likelihood_words
+from gerrymend.reporting.audit.standing_out import leads_too, likely_words
 from gerrymend.reporting.audit.subgroup_facts import excess
 from gerrymend.reporting.audit.subgroup_words import rate_of_all, rate_sentence, short_name
 from gerrymend.reporting.audit.who_leads import (
     as_object,
     headline,
     is_chance,
+    is_for_experts,
     is_part,
     largest,
     sharpest,
@@ -40,8 +41,10 @@ def people_figures(report: Report, rows: str = "rows") -> Figures:
             *_core_figure(first, report),
             *([] if leads_too(report) else _sharp_figure(report, rows)),
         ]
-    # Cases of the other are partly those of the first, and told below.
-    beside = [] if other is None else _size_figure(other, report, rows)
+    # Cases of the other are partly those of the first, and told below; so is all of a formula.
+    if other is None or is_for_experts(report):
+        return [*_sharp_figure(report, rows), *_cases_figure(first, report)]
+    beside = _size_figure(other, report, rows)
     return [*_sharp_figure(report, rows), *_cases_figure(first, report), *beside]
 
 
@@ -79,7 +82,7 @@ def _sharp_figure(report: Report, rows: str) -> Figures:
         (
             f"{count(one['size'])} of {count(report['n_rows'])}",
             f"people ({rows}) are in {one['subgroup']}, which stands out: "
-            f"{rate_sentence(one)}; {likelihood_words(report)}",
+            f"{rate_sentence(one)}; {likely_words(report)}",
         )
     ]
 

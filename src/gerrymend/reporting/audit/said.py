@@ -5,7 +5,13 @@ from typing import Any
 
 from gerrymend.reporting.audit.direction import in_unit
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
-from gerrymend.reporting.audit.who_leads import leads, says_most, stands_alone, stands_for
+from gerrymend.reporting.audit.who_leads import (
+    is_chance,
+    leads,
+    says_most,
+    stands_alone,
+    stands_for,
+)
 from gerrymend.reporting.wording import bound, capitalised, count, event_noun, percent, unfairness
 
 Report = Mapping[str, Any]
@@ -15,9 +21,12 @@ _FEW = "at most three conditions"
 
 
 def said_sentences(report: Report) -> list[str]:
-    """Say who the worst group in a sentence is; nothing where it leads or the worst is one."""
+    """Say who the worst group in a sentence is; nothing where it leads or the worst is one.
+
+    Nor where chance may have made the worst: one of these was enough.
+    """
     said = report["in_a_sentence"]
-    if said is None or says_most(report):
+    if said is None or says_most(report) or is_chance(report):
         return []
     one = said["subgroup"]
     nearly = "" if said["simpler_than"] is None else "nearly "
@@ -100,6 +109,22 @@ def beside_words(report: Report) -> str:
             f"{part} of it"
         )
     return words
+
+
+def brief_words(report: Report) -> str:
+    """Say how much of the worst the group in a sentence has, and whether another one has more."""
+    said = report["in_a_sentence"]
+    part = percent(said["subgroup"]["unfairness"] / leads(report)[0]["unfairness"])
+    few = f"{_FEW}, numbers cut in few places," if _is_cut(said) else _FEW
+    if not said["exact"]:
+        limit = in_unit(bound(said["upper_bound"]), report)
+        more = f"with {few} more, up to {limit}, is too small to tell, or the time was up"
+    elif said["simpler_than"] is None:
+        more = f"none with {few} has more"
+    else:
+        worst = in_unit(unfairness(said["simpler_than"]), report)
+        more = f"the worst with {few} has {worst}, in more words"
+    return f"its unfairness is {part} of that of {stands_for(report)}; {more}"
 
 
 def exactness_words(report: Report) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.direction import average, in_unit, of_numbers
+from gerrymend.reporting.audit.direction import average, in_unit
 from gerrymend.reporting.audit.permutations import is_least
-from gerrymend.reporting.audit.subgroup_facts import cases_sentence
+from gerrymend.reporting.audit.subgroup_facts import cases_sentence, rows_noun
 from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_sentence
 from gerrymend.reporting.audit.who_leads import (
     SMALL,
@@ -18,7 +18,7 @@ from gerrymend.reporting.audit.who_leads import (
     sharpest,
     sharpest_leads,
 )
-from gerrymend.reporting.wording import count, event_noun, p_equals, percent, unfairness
+from gerrymend.reporting.wording import count, p_equals, percent, unfairness
 
 Report = Mapping[str, Any]
 
@@ -134,7 +134,7 @@ def shared_sentence(first: Mapping[str, Any], report: Report) -> str | None:
         return None
     within = report["sharpest"]["within"]
     part = "All" if within == 1 else f"{percent(within)} of the"
-    noun = event_noun(report["notions"], first["notion"])
+    noun = rows_noun(first, report)
     return (
         f"{part} {noun} of the group that stands out are in it; without them its "
         f"{average(report)} is {compared_rates({**first, **apart}).rate}."
@@ -146,16 +146,16 @@ def named_groups_sentence(report: Report) -> str | None:
     tested = report.get("sharpest")
     if tested is None:
         return None
-    which = "values, and where two or three attributes meet, numbers in quarters"
+    which = "values, and where two or three attributes meet; numbers in quarters"
     if report["class"]["name"] in ("Marginals", "ExplicitGroups"):
         which = "those that were searched"
-    found = "at least one stands out" if stands_out(report) else "none stands out"
-    values = "values" if of_numbers(report) else "decisions"
+    far = f"for a {average(report)} further off than chance makes of so few rows"
+    most = f"the one that stands out most has {p_equals(tested['p_value'])}"
+    if not stands_out(report):
+        most = f"none stands out, {p_equals(tested['p_value'])}"
     return (
-        f"By the same shuffles of {values} each of {count(tested['n_groups'])} groups that can be "
-        f"named ({which}) was tested for a {average(report)} further off than chance makes of so "
-        f"few rows: {found}, {p_equals(tested['p_value'])} for the one that does so most"
-        f"{_part_words(report)}."
+        f"By the same shuffles {count(tested['n_groups'])} groups that can be named ({which}) were "
+        f"each tested {far}: {most}{_part_words(report)}."
     )
 
 
@@ -166,7 +166,7 @@ def within_words(report: Report) -> str | None:
     if one is None or within is None:
         return None
     part = "none" if within == 0 else "all" if within == 1 else percent(within)
-    return f"{part} of its {event_noun(report['notions'], one['notion'])} are in"
+    return f"{part} of its {rows_noun(one, report)} are in"
 
 
 def _part_words(report: Report) -> str:

@@ -49,14 +49,21 @@ def subgroup_facts(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> Fa
 
 def _share_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """Return the factor by which a difference becomes unfairness; nothing where it is the size."""
-    noun = event_noun(report["notions"], subgroup["notion"])
+    noun = rows_noun(subgroup, report)
     share = percent(subgroup["share"])
     if report["weighted"]:
         return f"; its {noun} have {share} of all weight"
-    in_event = subgroup["share"] * report["n_rows"]
-    if noun == "rows" or (noun == "rows that count" and round(in_event) == subgroup["size"]):
+    if noun == "rows":
         return ""
     return f"; its {_rows_in_event(subgroup, report)} are {share} of all rows"
+
+
+def rows_noun(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """Return what to call the rows of a subgroup that its rate is over; of numbers often all."""
+    noun = event_noun(report["notions"], subgroup["notion"])
+    in_event = round(subgroup["share"] * report["n_rows"])
+    all_count = noun == "rows that count" and in_event == subgroup["size"]
+    return "rows" if all_count and not report["weighted"] else noun
 
 
 def _outcome(name: str, report: Mapping[str, Any]) -> str | None:

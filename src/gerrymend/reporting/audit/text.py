@@ -22,9 +22,8 @@ from gerrymend.reporting.audit.left_out import fewer_sentences, kept_back_senten
 from gerrymend.reporting.audit.next_steps import decide_sentence
 from gerrymend.reporting.audit.population import discovery_sentence, population_means
 from gerrymend.reporting.audit.said import (
-    beside_words,
+    brief_words,
     core_words,
-    exactness_words,
     is_said,
 )
 from gerrymend.reporting.audit.standing_out import likelihood_words
@@ -139,9 +138,7 @@ def _subgroups(report: Report) -> Facts:
         if interval := interval_words(subgroup, report):
             facts.append(("", f"95 % interval of its {average(report)}: {interval}"))
         if is_said(subgroup, report) and not is_the_same(report):
-            facts.append(
-                ("", f"its unfairness is {beside_words(report)}; {exactness_words(report)}")
-            )
+            facts.append(("", brief_words(report)))
     # Withheld or not at all: either way there is none to name.
     if not facts:
         facts.append(("Subgroups", words.nothing_sentence(report)))
