@@ -135,7 +135,8 @@ def test_no_subgroup_is_searched_for_when_the_time_is_up(monkeypatch):
     monkeypatch.setattr(ListedClass, "search", lambda *_, **__: pytest.fail("a search was begun"))
     report = audit(**numbers(3), subgroups="marginals", top=4, budget=100.0)
     assert len(report.top) == 1
-    assert chosen_subgroups._half_until(100.0) == 0.0
+    assert report.why_fewer == ("time",)
+    assert chosen_subgroups.half_until(100.0) == 0.0
 
 
 def test_a_description_has_what_a_proof_has_left(monkeypatch):
