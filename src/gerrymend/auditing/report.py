@@ -95,7 +95,8 @@ class AuditReport(Rendered):
     population : PopulationBound or None
         What holds for the people that the rows were drawn from, where `confidence` was passed.
     discovery : Discovery or None
-        How many of the groups that are listed are flagged, where `discovery_rate` was passed.
+        How many groups are flagged of those listed and of all intersections, where
+        `discovery_rate` was passed; its `groups` are the flagged ones that are in no list.
     attributes : tuple of str
         The protected columns.
     overall_rates : tuple of OverallRate
