@@ -129,6 +129,15 @@ def _incomplete(data: dict[str, Any], seed: int) -> dict[str, Any]:
     }
 
 
+def _meeting(seed: int) -> dict[str, Any]:
+    """Decisions that depend on whether two attributes agree, and on no one of them."""
+    rng = np.random.default_rng(seed)
+    features = {name: rng.choice(["no", "yes"], 90) for name in "abc"}
+    agree = features["b"] == features["c"]
+    decided = (rng.random(90) < np.where(agree, 0.9, 0.2)).astype(int)
+    return {"y_true": None, "y_pred": decided, "sensitive_features": features}
+
+
 def _second(data: dict[str, Any]) -> tuple[Any, ...]:
     return data["y_true"], data["y_pred"], data["sensitive_features"]
 
@@ -185,6 +194,15 @@ def _kinds() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         "named and flagged": (
             people,
             {"subgroups": GROUPS, "notion": "statistical_parity", "discovery_rate": 0.9},
+        ),
+        "meeting and flagged": (
+            _meeting(7),
+            {
+                "subgroups": Conjunctions(max_depth=3),
+                "notion": "statistical_parity",
+                "discovery_rate": 0.9,
+                "min_group_size": 4,
+            },
         ),
         "withheld": (people, {"subgroups": "conjunctions", "min_group_size": 14}),
         "own notion": (people, {"subgroups": Conjunctions(bins=3), "notion": ACCURACY}),

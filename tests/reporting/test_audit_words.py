@@ -14,13 +14,13 @@ from gerrymend import Conjunctions, ExplicitGroups, LinearThresholds, audit
 from gerrymend.notions import FairnessNotion
 from gerrymend.reporting import wording
 from gerrymend.reporting.audit.chance import chance_sentence, permutation_sentences
+from gerrymend.reporting.audit.flags import discovery_sentences
 from gerrymend.reporting.audit.heat_map import heat_map_sentence
 from gerrymend.reporting.audit.how import how_facts
 from gerrymend.reporting.audit.lead import brief_sentences
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.page import audit_page, subgroup_fragment
-from gerrymend.reporting.audit.population import discovery_sentence
 from gerrymend.reporting.audit.subgroup_words import who_words
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import verdict_sentences
@@ -250,8 +250,9 @@ def test_that_combinations_add_nothing_is_said_where_it_is_proven():
 def test_groups_that_may_not_be_shown_are_not_said_to_have_no_flag():
     report = audits.fixed().to_dict()
     listed = sum(len(report[name]) for name in ("intervals", "marginals", "intersections"))
-    report["discovery"] = {"rate": 0.1, "tested": listed + 4, "flagged": 0}
-    assert discovery_sentence(report) == (
+    report["discovery"] = {"rate": 0.1, "tested": listed + 4, "flagged": 0, "hidden": 4,
+                           "depth": 2, "capped": False, "groups": []}  # fmt: skip
+    assert discovery_sentences(report)[0] == (
         f"Of the {listed + 4} groups that were tested 4 may not be shown, flagged or not; of the "
         "others none is flagged at a false discovery rate of 10 %."
     )

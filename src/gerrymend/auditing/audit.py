@@ -149,8 +149,9 @@ def audit(
     n_resamples : int, default=400
         How often rows are drawn anew for that, with replacement, and searched.
     discovery_rate : float, optional
-        Flag those of the groups listed (of one attribute, of two that meet, and your own) that
-        differ, so that at most this part of the flags is expected to be false: 0.1, for example.
+        Flag the groups that differ, so that at most this part of the flags is expected to be false:
+        0.1, for example. Tested are those of one attribute, all in which two meet (three, with
+        Conjunctions(max_depth=3)), numbers in quarters, and your own.
 
     Returns
     -------

@@ -16,8 +16,8 @@ from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
 from gerrymend.auditing.shown_instead import shown_instead
 from gerrymend.auditing.small_groups import may_be_described
-from gerrymend.auditing.subgroup import ROUNDING, Subgroup
-from gerrymend.auditing.tally import Examined, NotionTally
+from gerrymend.auditing.subgroup import Subgroup
+from gerrymend.auditing.tally import Examined, NotionTally, largest_rounding
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.explicit import ExplicitGroups
@@ -186,7 +186,8 @@ def _describable_side(
         else:
             most_kept_back = max(most_kept_back, abs(worst.unfairness))
     best = max(found, key=lambda one: abs(one.unfairness), default=None)
-    return best, most_kept_back > (abs(best.unfairness) if best else 0.0) + ROUNDING
+    rounding = largest_rounding(part.seen for part in examined)
+    return best, most_kept_back > (abs(best.unfairness) if best else 0.0) + rounding
 
 
 def _worst_of_side(
@@ -202,17 +203,16 @@ def _worst_of_side(
             part, part.bracket.found, seen.residual, min_group_size, half_until(deadline)
         )
         if worst is None or turn > 0:
-            differs = worst and abs(worst.unfairness) > ROUNDING
-            return own[0] if own else worst if differs else None
+            return own[0] if own else worst if worst and worst.differs else None
         rest = ~cells_of(seen, worst)[seen.cells.active]
         return seen.measure(worst.rule.complement(), rest, min_group_size)
     known = abs(float(part.bracket.found.values[0])) / seen.cells.total_weight
-    if own and abs(own[0].unfairness) >= known - ROUNDING:
+    if own and abs(own[0].unfairness) >= known - seen.cells.rounding:
         return own[0]
     side = part._replace(bound=part.bound.one_sided(sign), sign=sign)
     found = side.bound.search(seen.residual, seconds=half_until(deadline))
     other = describable(side, found, seen.residual, min_group_size, half_until(deadline))
-    worse = [one for one in (*own[:1], other) if one is not None and abs(one.unfairness) > ROUNDING]
+    worse = [one for one in (*own[:1], other) if one is not None and one.differs]
     return max(worse, key=lambda one: abs(one.unfairness), default=None)
 
 

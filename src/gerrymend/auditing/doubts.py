@@ -11,8 +11,7 @@ import numpy as np
 
 from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.auditing.provenance import fingerprint
-from gerrymend.auditing.subgroup import ROUNDING
-from gerrymend.auditing.tally import NotionTally, Tally
+from gerrymend.auditing.tally import NotionTally, Tally, largest_rounding
 from gerrymend.inputs.identifiers import nearly_unique
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Decided
@@ -147,14 +146,16 @@ def _about_references(tally: Tally, notions: Sequence[AnyNotion]) -> Iterator[Do
     for notion in notions:
         seen = tally.of_notion(notion)
         low, high = seen.outcome_range
-        if seen.compared.constant is None or low <= seen.compared.constant <= high:
+        constant = seen.compared.constant
+        rounding = seen.cells.rounding
+        if constant is None or low - rounding <= constant <= high + rounding:
             continue
         if seen.notion.reference == PREDICTED:
             continue
         unit = seen.notion.unit
         yield Doubt(
             "reference_outside_outcomes",
-            f"The reference {figure(seen.compared.constant, unit)} is outside of what the "
+            f"The reference {figure(constant, unit)} is outside of what the "
             f"{seen.notion.words} is a mean of, {figure(low, unit)} to {figure(high, unit)}: every "
             "row is on one side of it. It is probably in another unit.",
         )
@@ -356,13 +357,13 @@ def _about_gamma(tally: Tally, notions: Sequence[AnyNotion], gamma: float) -> It
     an outcome can be from that.
     """
     most = 0.0
-    for notion in notions:
-        seen = tally.of_notion(notion)
+    every = [tally.of_notion(notion) for notion in notions]
+    for seen in every:
         low, high = seen.outcome_range
         share = float(seen.cells.mass.sum()) / tally.total_weight
         part = 0.25 if seen.notion.reference == OVERALL else 1.0
         most = max(most, share * part * seen.compared.reach(low, high))
-    if gamma >= most - ROUNDING:
+    if gamma >= most - largest_rounding(every):
         yield Doubt(
             "gamma_allows_everything",
             f"Gamma {gamma:g} allows everything: an unfairness is a share of the rows times a "

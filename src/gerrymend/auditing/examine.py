@@ -25,8 +25,8 @@ from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.report import AuditReport
-from gerrymend.auditing.subgroup import ROUNDING, Subgroup, beyond_rounding
-from gerrymend.auditing.tally import Examined, NotionTally, Tally
+from gerrymend.auditing.subgroup import Subgroup, beyond_rounding
+from gerrymend.auditing.tally import Examined, NotionTally, Tally, largest_rounding
 from gerrymend.notions import OVERALL, AnyNotion
 from gerrymend.subgroups import LinearThresholds, SubgroupClass, Trees
 from gerrymend.subgroups.base import Bracket, most_of_any, value_of_all
@@ -105,7 +105,8 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         examined, several, side=side, min_group_size=min_group_size, deadline=deadline
     )
     left = max(_LEAST_TO_GUARD, end - time.monotonic())
-    unfairness = _largest(brackets, worst, n)
+    rounding = largest_rounding(part.seen for part in examined)
+    unfairness = beyond_rounding(_largest(brackets, worst, n), rounding)
     upper_bound = max(unfairness, *(bracket.upper_bound / n for bracket in brackets))
     drawing: dict[str, Any] = {
         "seconds": budget,
@@ -155,6 +156,7 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         ),
         provenance=Provenance.of(tally, random_state=random_state, budget=budget, top=top),
         warnings=doubts,
+        rounding=rounding,
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
         **listed_groups(
             ToTell(
@@ -189,7 +191,8 @@ def why_no_bound(
     """
     n = examined[0].seen.tally.total_weight
     of_any_rows = max(map(_most_of_any_rows, examined)) / n
-    enough = max(unfairness, allowed) + ROUNDING
+    rounding = largest_rounding(part.seen for part in examined)
+    enough = max(unfairness, allowed) + rounding
     if upper_bound <= enough or upper_bound < of_any_rows * (1 - 1e-9):
         return None
     return next(filter(None, (part.bound.unprovable for part in examined)), None) or (
@@ -212,7 +215,7 @@ def _largest(brackets: Sequence[Bracket], worst: Subgroup | None, n: float) -> f
     # The same value as the description has it, or a worse one that turned up later.
     if worst is not None:
         found = max(found, abs(worst.unfairness))
-    return beyond_rounding(found)
+    return found
 
 
 def _of_the_data(
@@ -261,9 +264,10 @@ def prove_each(
         One a notion, in their order.
     """
     deadline = time.monotonic() + budget
+    every = [tally.of_notion(notion) for notion in notions]
+    limit = None if at_most is None else as_sum(at_most, every)
     examined = []
-    for i, notion in enumerate(notions):
-        seen = tally.of_notion(notion)
+    for i, (notion, seen) in enumerate(zip(notions, every, strict=True)):
         bound = seen.bind(subgroups)
         # Of a closed class both sides are equally bad where everyone's value is 0, and the
         # disadvantaged one is named.
@@ -276,15 +280,14 @@ def prove_each(
             logger.info("No bound will be proven: %s.", bound.unprovable)
         # An even part of what is left, so that a quick proof leaves time for the slow ones.
         seconds = max(0.0, deadline - time.monotonic()) / (len(notions) - i)
-        limit = None if at_most is None else as_sum(at_most, tally)
         bracket = bound.prove(seen.residual, at_most=limit, seconds=seconds)
         examined.append(Examined(seen, bound, bracket, subgroups, sign))
     return examined
 
 
-def as_sum(unfairness: float, tally: Tally) -> float:
+def as_sum(unfairness: float, seen: Sequence[NotionTally]) -> float:
     """Return the largest sum of residuals that is within an unfairness, with room for rounding."""
-    return (unfairness + ROUNDING) * tally.total_weight
+    return (unfairness + largest_rounding(seen)) * seen[0].tally.total_weight
 
 
 def _partial(brackets: Sequence[Bracket], n: float) -> tuple[tuple[str, float], ...]:

@@ -22,7 +22,7 @@ from gerrymend.auditing.chosen_subgroups import (
     may_be_shown,
     worst_of_notion,
 )
-from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, Subgroup, shared_part
+from gerrymend.auditing.subgroup import MOST_SHARED, Subgroup, shared_part
 from gerrymend.auditing.tally import Examined
 from gerrymend.subgroups.rules import Members
 
@@ -53,7 +53,7 @@ def described_subgroups(
     Parameters are those of `top_subgroups`.
     """
     found = [worst_of_notion(part, examined, min_group_size, deadline) for part in examined]
-    differing = [one for one in found if one is not None and abs(one.unfairness) > ROUNDING]
+    differing = [one for one in found if one is not None and one.differs]
     if not differing:
         return Several(())
     worst = max(differing, key=lambda subgroup: abs(subgroup.unfairness))
@@ -190,7 +190,7 @@ def _worst_of_the_rest(
     if seen.cells.reference is None or len(some) < len(sides):
         rate = seen.residual[~gone].sum() / mass[~gone].sum()
     residual = np.where(gone, 0.0, seen.residual - rate * mass)
-    if np.abs(residual).sum() <= ROUNDING * seen.cells.total_weight:
+    if np.abs(residual).sum() <= seen.cells.rounding * seen.cells.total_weight:
         return None
     found = part.bound.quick.search(residual, seconds=half_until(deadline))
     return describable(part, found, residual, min_group_size, half_until(deadline))

@@ -17,7 +17,7 @@ from gerrymend.auditing.fewest_words import simplest
 from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.rare_values import coarse_view, lists_any
 from gerrymend.auditing.small_groups import identifies, may_be_described
-from gerrymend.auditing.subgroup import ROUNDING, Subgroup
+from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.inputs.protected import Column, take_rows
 from gerrymend.reporting.audit.who_leads import MOST
@@ -153,7 +153,7 @@ def sentence_group(
                 subgroup,
                 upper_bound,
                 most if most > abs(subgroup.unfairness) else None,
-                upper_bound <= most + ROUNDING,
+                upper_bound <= most + seen.cells.rounding,
                 bound.covers,
                 *_shared(seen, worst, subgroup, published, min_group_size),
             )
@@ -200,7 +200,7 @@ def _candidates(part: Examined, min_group_size: int, seconds: float) -> Iterator
     while waiting:
         waiting.sort(key=lambda pair: abs(pair[0].unfairness))
         subgroup, without = waiting.pop()
-        if subgroup.unfairness * part.sign <= ROUNDING:
+        if subgroup.unfairness * part.sign <= seen.cells.rounding:
             return
         yield subgroup
         for fewer in [without | {one.attribute} for one in _conditions(subgroup)]:

@@ -19,6 +19,7 @@ from gerrymend.auditing.apart import apart_from, part_within
 from gerrymend.auditing.calibration_curve import calibration_curve
 from gerrymend.auditing.chosen_subgroups import Sides, cells_of, published_by
 from gerrymend.auditing.in_a_sentence import SentenceGroup, can_be_said, sentence_group
+from gerrymend.auditing.inference.crossed_groups import CrossedGroups, attributes_that_meet
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from gerrymend.auditing.inference.discovery import flag_groups
 from gerrymend.auditing.inference.intervals import group_estimates, named_groups, shown_groups
@@ -252,7 +253,20 @@ def _tell_tables(ask: ToTell) -> tuple[dict[str, Any], list[tuple[str, Rule]]]:
         tested = len(marginals.groups) + marginals.left_out
         tested += len(intersections.groups) + intersections.left_out
         tested += sum(len(groups.rules) for groups in named)
-        lists, discovery = flag_groups(ask.seen, lists, tested=tested, rate=ask.discovery_rate)
+        lists, discovery = flag_groups(
+            ask.seen,
+            lists,
+            CrossedGroups.of(
+                ask.seen[0].tally,
+                intersections.attributes,
+                wanted=attributes_that_meet(ask.examined[0].subgroups),
+                n_notions=len(ask.seen),
+            ),
+            ask.published,
+            tested=tested,
+            rate=ask.discovery_rate,
+            min_group_size=floor,
+        )
     fields = {
         "intervals": lists["named"] if own else lists["marginals"],
         "marginals": lists["marginals"],
@@ -262,7 +276,8 @@ def _tell_tables(ask: ToTell) -> tuple[dict[str, Any], list[tuple[str, Rule]]]:
         "intersections": intersections._replace(groups=lists["intersections"]),
         "discovery": discovery,
     }
-    return fields, [(one.notion, one.rule) for groups in lists.values() for one in groups]
+    told = [*lists.values(), () if discovery is None else discovery.groups]
+    return fields, [(one.notion, one.rule) for groups in told for one in groups]
 
 
 def _tell_traits(ask: ToTell, groups: Sequence[Subgroup]) -> Told:

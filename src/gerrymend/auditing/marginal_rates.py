@@ -21,7 +21,7 @@ from gerrymend.auditing.inference.intervals import (
 )
 from gerrymend.auditing.small_groups import too_few
 from gerrymend.auditing.subgroup import beyond_rounding
-from gerrymend.auditing.tally import NotionTally
+from gerrymend.auditing.tally import NotionTally, largest_rounding
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.marginals import marginal_groups
 
@@ -129,7 +129,10 @@ def marginal_rates(
     worst = max(map(largest, listed, shown)) / tally.total_weight
     single = max(worst, _interval_unfairness(seen, min_group_size, side))
     left_out = len(rules) * len(seen) - len(groups)
-    return MarginalRates(beyond_rounding(worst), beyond_rounding(single), groups, left_out)
+    rounding = largest_rounding(seen)
+    return MarginalRates(
+        beyond_rounding(worst, rounding), beyond_rounding(single, rounding), groups, left_out
+    )
 
 
 def _on_side(seen: NotionTally, values: Array, side: str) -> Array:

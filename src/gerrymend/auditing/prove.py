@@ -12,7 +12,8 @@ from gerrymend.auditing.from_rows import Given, as_read, read_tally
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.strata import check_counted
-from gerrymend.auditing.subgroup import ROUNDING, Subgroup, beyond_rounding
+from gerrymend.auditing.subgroup import Subgroup, beyond_rounding
+from gerrymend.auditing.tally import largest_rounding
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_number
 from gerrymend.notions import GroupMean, NotionLike, by_class, directed_notions
@@ -92,7 +93,7 @@ class Proof:
             who = "a group that may not be described" if self.subgroup is None else self.subgroup
             return f"Refuted by {who}: unfairness {found}, over {at_most}."
         worst = f"the worst that was found has {found}"
-        if self.unfairness <= ROUNDING:  # a search that looks for more than `at_most` notes no less
+        if not self.unfairness:  # a search that looks for more than `at_most` notes no less
             worst = f"nothing over {at_most} was found"
         return (
             f"Undecided over {self.covers}: {worst}, "
@@ -178,7 +179,8 @@ control_features, leave_out_empty_strata
     deadline = time.monotonic() + budget
     examined = prove_each(tally, notions, subgroup_class, budget, reachable, side=side)
     n = tally.total_weight
-    limit = as_sum(reachable, tally)
+    limit = as_sum(reachable, seen)
+    rounding = largest_rounding(seen)
     worst = max(examined, key=lambda part: abs(float(part.bracket.found.values[0])))
     value = abs(float(worst.bracket.found.values[0]))
     upper_bound = max(value, *(part.bracket.upper_bound for part in examined))
@@ -188,7 +190,7 @@ control_features, leave_out_empty_strata
     if value > limit:
         status = "refuted"
         one = worst_of_notion(worst, examined, min_group_size, deadline)
-        if one is not None and abs(one.unfairness) > at_most + ROUNDING:
+        if one is not None and abs(one.unfairness) > at_most + rounding:
             subgroup = one
     else:
         status = "proved" if upper_bound <= limit else "undecided"
@@ -197,7 +199,7 @@ control_features, leave_out_empty_strata
     return Proof(
         status,
         at_most,
-        beyond_rounding(value / n),
+        beyond_rounding(value / n, rounding),
         upper_bound / n,
         subgroup,
         worst.bound.covers,

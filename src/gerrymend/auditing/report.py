@@ -1,8 +1,6 @@
 """AuditReport: the findings of an audit, as data first, with hooks for those who render it."""
 
-import datetime
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from gerrymend._runtime.reprs import short_repr
@@ -18,6 +16,7 @@ from gerrymend.auditing.intersections import NO_INTERSECTIONS, Intersections
 from gerrymend.auditing.marginal_rates import OverallRate
 from gerrymend.auditing.missing_values import NONE_MISSING, MissingValues
 from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.rendered import Rendered
 from gerrymend.auditing.sharpest import SharpestGroup
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.strata import Stratum
@@ -29,7 +28,7 @@ from gerrymend.subgroups.base import SubgroupClass
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditReport:
+class AuditReport(Rendered):
     """The findings of an audit, on the rows that it was given.
 
     Attributes
@@ -96,7 +95,8 @@ class AuditReport:
     population : PopulationBound or None
         What holds for the people that the rows were drawn from, where `confidence` was passed.
     discovery : Discovery or None
-        How many of the groups that are listed are flagged, where `discovery_rate` was passed.
+        How many groups are flagged of those listed and of all intersections, where
+        `discovery_rate` was passed; its `groups` are the flagged ones that are in no list.
     attributes : tuple of str
         The protected columns.
     overall_rates : tuple of OverallRate
@@ -136,6 +136,8 @@ class AuditReport:
         that the report begins with and to everyone.
     warnings : tuple of Doubt
         Why the verdict may say nothing of fairness, by `code` and `sentence`; shown before it.
+    rounding : float
+        Differences of at most this are rounding: 10⁻¹² of the largest outcome.
 
     Examples
     --------
@@ -195,16 +197,17 @@ class AuditReport:
     kept_back: tuple[str, ...] = ()
     calibration: CalibrationCurve | None = None
     warnings: tuple[Doubt, ...] = ()
+    rounding: float = ROUNDING
 
     @property
     def exact(self) -> bool:
         """Return whether no subgroup of the class exceeds what was found."""
-        return self.upper_bound <= self.unfairness + ROUNDING
+        return self.upper_bound <= self.unfairness + self.rounding
 
     @property
     def verdict(self) -> str:
         """Return "within gamma" (proven), "exceeds gamma" (a subgroup shows it) or "undecided"."""
-        return verdict(self.unfairness, self.upper_bound, self.gamma)
+        return verdict(self.unfairness, self.upper_bound, self.gamma, self.rounding)
 
     @property
     def p_value(self) -> float | None:
@@ -239,15 +242,19 @@ class AuditReport:
         >>> report.population.verdict, report.population.rows_needed, report.rows_needed()
         ('undecided', 1831, 5302)
         """
-        found = {"unfairness": self.unfairness, "upper_bound": self.upper_bound}
-        allowed = self.gamma if gamma is None else check_gamma(gamma)
-        return planned_rows(self.population, self.n_rows, **found, gamma=allowed, power=power)
+        found = {
+            "unfairness": self.unfairness,
+            "upper_bound": self.upper_bound,
+            "gamma": self.gamma if gamma is None else check_gamma(gamma),
+            "rounding": self.rounding,
+        }
+        return planned_rows(self.population, self.n_rows, **found, power=power)
 
     @property
     def withheld(self) -> bool:
         """Return whether a group too small to be described is worse than `worst`."""
         described = 0.0 if self.worst is None else abs(self.worst.unfairness)
-        return self.unfairness > described + ROUNDING
+        return self.unfairness > described + self.rounding
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data; nothing of a row is in it.
@@ -259,85 +266,8 @@ class AuditReport:
 
         return report_data(self)
 
-    def to_json(self, **document: Any) -> str:
-        """Return the plain data as JSON; title, owner, …, as in `to_html`, are in "about"."""
-        from gerrymend.reporting.audit.document import Document, audit_json
-
-        return audit_json(self.to_dict(), Document.of(**document))
-
-    def to_markdown(self, **document: Any) -> str:
-        """Return the sections of the page as Markdown, which takes the same arguments."""
-        from gerrymend.reporting.audit.document import Document
-        from gerrymend.reporting.audit.markdown import audit_markdown
-
-        return audit_markdown(self.to_dict(), Document.of(**document))
-
-    def to_html(
-        self,
-        *,
-        title: str | None = None,
-        model: str | None = None,
-        owner: str | None = None,
-        purpose: str | None = None,
-        date: str | datetime.date | None = None,
-        since: Any = None,
-        label: str | None = None,
-        decision: str | None = None,
-        threshold: float | None = None,
-    ) -> str:
-        """Return one self-contained page; needs jinja2 (pip install 'gerrymend[report]').
-
-        Parameters
-        ----------
-        title : str, optional
-            In place of "Subgroup fairness audit".
-        model, owner, purpose : str, optional
-            Which model it is, who answers for it, and what it decides: on top of the page.
-        date : str or datetime.date, optional
-            As of when; the report's own date is told in any case.
-        since : AuditReport, dict, or path to a file of JSON, optional
-            An earlier report, for the page to say what changed.
-        label, decision : str, optional
-            Names of the columns of labels and decisions, for sentences to say "granted = 1".
-        threshold : float, optional
-            Where `decision` is cut, if it is a score.
-        """
-        from gerrymend.reporting.audit.document import Document
-        from gerrymend.reporting.audit.page import audit_page
-
-        document = Document.of(
-            title=title, model=model, owner=owner, purpose=purpose, date=date, since=since,
-            label=label, decision=decision, threshold=threshold,
-        )  # fmt: skip
-        return audit_page(self.to_dict(), document=document)
-
-    def write_html(self, path: str | Path, **document: Any) -> Path:
-        """Write the page of `to_html`, which takes `document`, to a file, whole or not at all.
-
-        A file that is there is replaced. Returns the path.
-        """
-        from gerrymend.reporting.page import write_page
-
-        return write_page(self.to_html(**document), path)
-
-    def _repr_html_(self) -> str | None:
-        from gerrymend.reporting.audit.page import audit_fragment
-
-        return audit_fragment(self.to_dict())
-
-    def __rich__(self) -> Any:
-        """Return the text of the report for rich to print, as wide as its console."""
-        from gerrymend.reporting.audit.text import RichAudit
-
-        return RichAudit(self.to_dict())
-
     def __repr__(self) -> str:
         names = ("verdict", "unfairness", "upper_bound", "gamma")
         worst = None if self.worst is None else self.worst.describe()
         told = {name: getattr(self, name) for name in names}
         return short_repr(self, **told, worst=worst, n_rows=self.n_rows)
-
-    def __str__(self) -> str:
-        from gerrymend.reporting.audit.text import audit_text
-
-        return audit_text(self.to_dict())

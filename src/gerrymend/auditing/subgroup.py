@@ -17,19 +17,32 @@ from gerrymend.inputs.protected import Column
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.rules import Members, Rare, Rule
 
-# Differences below this are rounding, not unfairness.
+# Differences below this are rounding, not unfairness, where outcomes are of size 1 as in rates.
 ROUNDING = 1e-12
 # Two groups are the same where they share more than this part of what either covers.
 MOST_SHARED = 0.5
 
 
-def beyond_rounding(unfairness: float) -> float:
+def rounding_of(*outcomes: float) -> float:
+    """Return what rounding alone may make of an unfairness, by the ends of what is averaged.
+
+    A sum is off by a part of the largest of its terms. Of a rate these are of size 1; of salaries
+    they are not. A power of ten is enough to know, and tells of no row how much it has.
+
+    >>> rounding_of(0.0, 1.0), rounding_of(-20_000.0, 53_000.0)
+    (1e-12, 1e-07)
+    """
+    largest = max(map(abs, outcomes))
+    return ROUNDING * 10.0 ** math.ceil(math.log10(largest)) if largest else 0.0
+
+
+def beyond_rounding(unfairness: float, rounding: float = ROUNDING) -> float:
     """Return an unfairness, or 0 where it is no more than rounding.
 
-    >>> beyond_rounding(0.02), beyond_rounding(4e-13)
-    (0.02, 0.0)
+    >>> beyond_rounding(0.02), beyond_rounding(4e-13), beyond_rounding(4e-10, rounding_of(5e4))
+    (0.02, 0.0, 0.0)
     """
-    return unfairness if unfairness > ROUNDING else 0.0
+    return unfairness if unfairness > rounding else 0.0
 
 
 class Apart(NamedTuple):
@@ -79,6 +92,8 @@ class Subgroup:
     apart : Apart or None
         Of a further group of a report, what it has without those who are in the one that leads;
         None where they share nobody, or where that would tell of few rows.
+    rounding : float
+        An unfairness of no more than this is rounding.
 
     Examples
     --------
@@ -105,6 +120,7 @@ class Subgroup:
     within_strata: bool = False
     reference: str | None = None
     apart: Apart | None = None
+    rounding: float = ROUNDING
 
     @property
     def gap(self) -> float:
@@ -119,9 +135,14 @@ class Subgroup:
         return self.rate / self.overall_rate
 
     @property
+    def differs(self) -> bool:
+        """Return whether its unfairness is more than rounding."""
+        return abs(self.unfairness) > self.rounding
+
+    @property
     def treated(self) -> str | None:
         """Return "worse" or "better" than the overall; None where neither is known to be so."""
-        if abs(self.unfairness) <= ROUNDING or not self.notion.harm:
+        if not self.differs or not self.notion.harm:
             return None
         return "worse" if self.unfairness * self.notion.harm > 0 else "better"
 
@@ -203,7 +224,8 @@ class EventCells:
     `active` ones, those that have any, and so is `expected`, what their outcomes would sum to at
     the rates of their strata: None where there are none, and the rate of all is expected. With a
     `reference` of the notion's own that is, `compared_with` in words. Of notions of scores outcomes
-    are errors, and `predicted` is what scores sum to.
+    are errors, and `predicted` is what scores sum to. `rounding` is what rounding alone may make of
+    an unfairness (`rounding_of`).
     """
 
     notion: FairnessNotion
@@ -216,6 +238,7 @@ class EventCells:
     reference: float | None = None
     compared_with: str | None = None
     predicted: Array | None = None
+    rounding: float = ROUNDING
 
     def measure(
         self,
@@ -286,4 +309,5 @@ class EventCells:
             rest,
             within_strata=self.expected is not None,
             reference=self.compared_with,
+            rounding=self.rounding,
         )

@@ -9,7 +9,7 @@ counts, and the decision is its outcome. Of more than two classes it is made onc
 (`by_class`), whose label and decision are positive there, and all others negative.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from gerrymend._numeric.sums import Array, add_parts, total, total_by_cell
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.compared import Compared
 from gerrymend.auditing.row_data import Lines, Rows
-from gerrymend.auditing.subgroup import EventCells, Subgroup
+from gerrymend.auditing.subgroup import EventCells, Subgroup, rounding_of
 from gerrymend.inputs.bins import protected
 from gerrymend.inputs.protected import Cells, Column, distinct_rows
 from gerrymend.inputs.sample import Sample
@@ -284,6 +284,10 @@ class NotionTally:
             tally.n_rows if tally.n_counted is None else tally.n_counted
         )
         outcomes = (a @ tally.weight + b @ tally.positive)[active]
+        ends = _outcome_range(notion, tally)
+        if not np.isfinite(ends).all():  # as it is of sums alone: a cell's mean has its scale
+            ends = float((outcomes / cells.mass).min()), float((outcomes / cells.mass).max())
+        cells = replace(cells, rounding=rounding_of(*ends))
         if notion.reference != OVERALL:
             return cls(cells, tally, outcomes, rows[active])._against_reference()
         if tally.strata is None:
@@ -303,7 +307,12 @@ class NotionTally:
                 "is over; name another group.",
             )
         rate = compared.rate(self.outcomes, self.cells.mass, self.cells.active)
-        cells = replace(self.cells, reference=float(rate), compared_with=compared.words)
+        cells = replace(
+            self.cells,
+            reference=float(rate),
+            compared_with=compared.words,
+            rounding=max(self.cells.rounding, rounding_of(float(rate))),
+        )
         if (scores := self.tally.predicted) is not None:
             event = np.asarray(self.notion.event, dtype=float)
             cells = replace(cells, predicted=(event @ scores)[self.cells.active])
@@ -317,8 +326,7 @@ class NotionTally:
     @property
     def outcome_range(self) -> tuple[float, float]:
         """The least and the largest outcome: of numbers those of the rows, of a rate any."""
-        of_numbers = self.tally.spread is not None
-        return self.tally.outcome_range if of_numbers else self.notion.outcome_range
+        return _outcome_range(self.notion, self.tally)
 
     @property
     def rows_of_cells(self) -> NDArray[np.intp]:
@@ -371,6 +379,16 @@ class NotionTally:
     def measure(self, rule: Rule, members: Members, min_group_size: int) -> Subgroup | None:
         """Return the subgroup of a rule, given its members among the active cells."""
         return self.cells.measure(rule, members, self.outcomes, min_group_size)
+
+
+def _outcome_range(notion: FairnessNotion, tally: Tally) -> tuple[float, float]:
+    """Return the least and the largest outcome of a notion, by its own table."""
+    return notion.outcome_range if tally.spread is None else tally.outcome_range
+
+
+def largest_rounding(seen: Iterable[NotionTally]) -> float:
+    """Return what rounding alone may make of the largest unfairness over several notions."""
+    return max(one.cells.rounding for one in seen)
 
 
 class Examined(NamedTuple):

@@ -10,7 +10,7 @@ EXCEEDS = "exceeds gamma"
 UNDECIDED = "undecided"
 
 
-def verdict(unfairness: float, upper_bound: float, gamma: float) -> str:
+def verdict(unfairness: float, upper_bound: float, gamma: float, rounding: float = ROUNDING) -> str:
     """Return "within gamma" (proven), "exceeds gamma" (a subgroup shows it) or "undecided".
 
     Parameters
@@ -20,11 +20,13 @@ def verdict(unfairness: float, upper_bound: float, gamma: float) -> str:
     upper_bound : float
         What no subgroup exceeds.
     gamma : float
-        What is allowed; a difference of at most `ROUNDING` is not held against a model.
+        What is allowed.
+    rounding : float
+        A difference of at most so much is not held against a model; see `rounding_of`.
 
     >>> verdict(0.02, 0.05, gamma=0.01), verdict(0.0, 0.01, gamma=0.01), verdict(0, 0.05, 0.01)
     ('exceeds gamma', 'within gamma', 'undecided')
     """
-    if unfairness > gamma + ROUNDING:
+    if unfairness > gamma + rounding:
         return EXCEEDS
-    return WITHIN if upper_bound <= gamma + ROUNDING else UNDECIDED
+    return WITHIN if upper_bound <= gamma + rounding else UNDECIDED

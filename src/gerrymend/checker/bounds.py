@@ -13,7 +13,7 @@ from gerrymend.checker.case import Case
 from gerrymend.checker.classes import NotListedError, bits, subgroups_of
 from gerrymend.checker.direction import side_of
 from gerrymend.checker.exact import ZERO, exact
-from gerrymend.checker.figures import ROUNDING, TOLERANCE, shown
+from gerrymend.checker.figures import TOLERANCE, shown
 
 
 class Found(NamedTuple):
@@ -82,7 +82,7 @@ def _without_listing(
     described, unless it is withheld.
     """
     stated = case.stated
-    if exact(stated["upper_bound"]) >= any_rows - TOLERANCE:
+    if exact(stated["upper_bound"]) >= any_rows - case.tolerance:
         case.result.checked.append(
             f"The upper bound: no set of rows at all has an unfairness above {shown(any_rows)}."
         )
@@ -115,7 +115,7 @@ def _with_listing(case: Case, listed: dict[str, set[int]]) -> None:
     claims = {
         "upper_bound": worst <= exact(stated["upper_bound"]) + tolerance,
         "unfairness": exact(stated["unfairness"]) <= worst + tolerance,
-        "verdict": not (verdict == "within gamma" and worst > gamma + ROUNDING)
+        "verdict": not (verdict == "within gamma" and worst > gamma + case.rounding)
         and not (verdict == "exceeds gamma" and worst <= gamma),
     }
     for name, holds in claims.items():

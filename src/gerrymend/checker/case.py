@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from gerrymend.checker.exact import Table
-from gerrymend.checker.figures import TOLERANCE, Measured
+from gerrymend.checker.figures import ROUNDING, TOLERANCE, Measured
 from gerrymend.checker.result import CheckResult
 
 
@@ -36,6 +36,11 @@ class Case:
     def tolerance(self) -> Fraction:
         """By how much a figure may differ, in the units of the notion with the largest outcomes."""
         return TOLERANCE * max((seen.scale for seen in self.measured.values()), default=1)
+
+    @property
+    def rounding(self) -> Fraction:
+        """By how much a report lets a number exceed another one before it says so."""
+        return max((seen.rounding for seen in self.measured.values()), default=ROUNDING)
 
     @property
     def span(self) -> float:

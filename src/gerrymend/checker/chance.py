@@ -12,7 +12,7 @@ from typing import Any
 
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import exact
-from gerrymend.checker.figures import ROUNDING, TOLERANCE
+from gerrymend.checker.figures import TOLERANCE
 from gerrymend.checker.scores import of_scores
 
 # The level that `detectable` is for.
@@ -137,9 +137,9 @@ def _wrong_level(families: int, case: Case) -> Iterator[str]:
     span = case.span
     if of_scores(stated):
         span = 4.0 if stated["labels"] != [None, None] else math.inf
-    if least > span / 4 + float(TOLERANCE):
+    if least > span / 4 + float(case.tolerance):
         yield f"detectable is stated as {least!r}, and no unfairness exceeds {span / 4:g}."
-    yield from _wrong_side(exact(stated["p_value"]), exact(found), exact(least), families)
+    yield from _wrong_side(exact(stated["p_value"]), exact(found), exact(least), families, case)
 
 
 def _finds_the_worst(stated: Mapping[str, Any]) -> bool:
@@ -149,7 +149,9 @@ def _finds_the_worst(stated: Mapping[str, Any]) -> bool:
     return stated["exact"] and (two_levels or name in _EXACT)
 
 
-def _wrong_side(p: Fraction, found: Fraction, least: Fraction, families: int) -> Iterator[str]:
+def _wrong_side(
+    p: Fraction, found: Fraction, least: Fraction, families: int, case: Case
+) -> Iterator[str]:
     """Yield a sentence if what was found is on the wrong side of what is detectable.
 
     `least` is the draw that no more draws may reach than 5 % allow: whatever is above it has a
@@ -158,7 +160,7 @@ def _wrong_side(p: Fraction, found: Fraction, least: Fraction, families: int) ->
     as well.
     """
     beside = f"searched_unfairness, {float(found)!r}, is"
-    if p > LEVEL and found > least + ROUNDING:
+    if p > LEVEL and found > least + case.rounding:
         yield (
             f"p_value is stated as {float(p)!r}, and {beside} above what is detectable, "
             f"{float(least)!r}: that makes it at most 0.05."

@@ -15,7 +15,6 @@ from gerrymend.checker.disclosed import disclosed, too_small, wrong_reference
 from gerrymend.checker.exact import ZERO, Table, exact, read_table
 from gerrymend.checker.figures import (
     NOTIONS,
-    ROUNDING,
     Measured,
     later_fields,
     outcomes_of,
@@ -275,7 +274,7 @@ def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found 
     problems = [
         *wrong_figures(stated, figures, measured.scale),
         *wrong_reference_rate(stated, case),
-        *wrong_treated(stated, figures.unfairness, case.stated),
+        *wrong_treated(stated, figures.unfairness, case.stated, measured),
         *wrong_composition(
             stated["composition"],
             inside,
@@ -337,7 +336,7 @@ def _check_agreement(case: Case, described: Mapping[str, Mapping[str, Any]]) -> 
         )
     for where, one in described.items():
         value = abs(exact(one["unfairness"]))
-        if where not in _FIELDS and value > unfairness + ROUNDING:
+        if where not in _FIELDS and value > unfairness + case.rounding:
             case.problem(
                 f"unfairness is stated as {stated['unfairness']}, and {where[0].lower()}"
                 f"{where[1:]} has {float(value)}."
@@ -345,9 +344,9 @@ def _check_agreement(case: Case, described: Mapping[str, Mapping[str, Any]]) -> 
     worst = abs(exact(stated["worst"]["unfairness"])) if stated["worst"] else ZERO
     # Each of these is a function of the stated numbers, within the rounding that reports allow.
     flags = {
-        "verdict": _verdict(unfairness, upper, exact(stated["gamma"])),
-        "exact": upper <= unfairness + ROUNDING,
-        "withheld": unfairness > worst + ROUNDING,
+        "verdict": _verdict(unfairness, upper, exact(stated["gamma"]), case.rounding),
+        "exact": upper <= unfairness + case.rounding,
+        "withheld": unfairness > worst + case.rounding,
     }
     for name, implied in flags.items():
         if stated[name] != implied:
@@ -357,8 +356,10 @@ def _check_agreement(case: Case, described: Mapping[str, Mapping[str, Any]]) -> 
             )
 
 
-def _verdict(unfairness: Fraction, upper_bound: Fraction, gamma: Fraction) -> str:
+def _verdict(
+    unfairness: Fraction, upper_bound: Fraction, gamma: Fraction, rounding: Fraction
+) -> str:
     """Return the verdict that follows from the stated bounds."""
-    if unfairness > gamma + ROUNDING:
+    if unfairness > gamma + rounding:
         return "exceeds gamma"
-    return "within gamma" if upper_bound <= gamma + ROUNDING else "undecided"
+    return "within gamma" if upper_bound <= gamma + rounding else "undecided"

@@ -6,7 +6,7 @@ from typing import Any
 
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import ZERO, Table, exact
-from gerrymend.checker.figures import ROUNDING, TOLERANCE, rate_of, shown
+from gerrymend.checker.figures import TOLERANCE, Measured, rate_of, shown
 from gerrymend.checker.rules import RuleError, members
 
 _SIGNS = {"higher": 1, "lower": -1, None: 0}
@@ -74,16 +74,17 @@ def _wrong_settings(stated: Mapping[str, Any]) -> Iterator[str]:
 
 
 def wrong_treated(
-    one: Mapping[str, Any], unfairness: Fraction, stated: Mapping[str, Any]
+    one: Mapping[str, Any], unfairness: Fraction, stated: Mapping[str, Any], seen: Measured
 ) -> Iterator[str]:
     """Yield a sentence if a subgroup is not treated as is said, or counted in another unit."""
     harm = harm_of(stated, one["notion"])
     treated = None
     # A group that has no more than rounding is treated like everyone.
-    if abs(unfairness) > ROUNDING and harm:
+    if abs(unfairness) > seen.rounding and harm:
         treated = "worse" if unfairness * harm > 0 else "better"
     # Audits sum in float64: what is that close to nothing may be called either, or neither.
-    close = harm and abs(unfairness) <= TOLERANCE and one["treated"] in (None, "worse", "better")
+    is_close = abs(unfairness) <= TOLERANCE * seen.scale
+    close = harm and is_close and one["treated"] in (None, "worse", "better")
     if one["treated"] != treated and not close:
         yield f"it is stated to be treated {one['treated']!r}, and is {treated!r}."
     if all(one["unit"] != notion["unit"] for notion in stated["notions"]
@@ -96,7 +97,7 @@ def check_sides(case: Case) -> None:
 
     Figures and members of both are checked as those of every described subgroup.
     """
-    case.problem(*_wrong_sides(case.stated), *_wrong_rest(case.stated, case.table))
+    case.problem(*_wrong_sides(case), *_wrong_rest(case.stated, case.table))
     case.leave(
         "disadvantaged favoured",
         "that none of those which may be described is treated worse than the one, or better than "
@@ -104,8 +105,9 @@ def check_sides(case: Case) -> None:
     )
 
 
-def _wrong_sides(stated: Mapping[str, Any]) -> Iterator[str]:
+def _wrong_sides(case: Case) -> Iterator[str]:
     """Yield what is wrong with who is called disadvantaged, and who favoured."""
+    stated = case.stated
     known = any(notion["worse"] for notion in stated["notions"])
     for name, treated in (("disadvantaged", "worse"), ("favoured", "better")):
         one = stated[name]
@@ -118,7 +120,7 @@ def _wrong_sides(stated: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{name} is stated as null, and a subgroup is treated {treated}."
         elif one["treated"] != treated or not known:
             yield f"The {name} subgroup is treated {one['treated']!r}."
-        elif furthest is not None and furthest > abs(one["unfairness"]) + float(ROUNDING):
+        elif furthest is not None and furthest > abs(one["unfairness"]) + float(case.rounding):
             yield f"A subgroup that is described is treated {treated} by more than the {name} one."
     if stated["side"] == "disadvantaged" and stated["favoured"] is not None:
         yield "favoured is stated, and side is 'disadvantaged'."

@@ -17,7 +17,8 @@ Outcomes = dict[int, tuple[Fraction, Fraction]]
 # for a million rows, moves a sum by no more than some 10⁻¹⁰ of it, and figures are shown to 4
 # digits: what is off by more than this is no rounding, and what is off by less misleads no one.
 TOLERANCE = Fraction(1, 10**9)
-# By how much a report lets a number exceed another one before it says so.
+# By how much a report lets a number exceed another one before it says so, where outcomes are of
+# size 1 as in rates.
 ROUNDING = Fraction(1, 10**12)
 
 _STATED = ("size", "share", "rate", "overall_rate", "rest_rate", "unfairness", "gap", "ratio")
@@ -43,6 +44,20 @@ def shown(value: Fraction | int | None) -> str:
     if value is None or len(str(value)) <= 12:
         return str(value)
     return f"{float(value):.15g}"
+
+
+def rounding_of(largest: Fraction) -> Fraction:
+    """Return what reports take for rounding, by the largest size of what they average.
+
+    >>> rounding_of(Fraction(1)) == ROUNDING, rounding_of(Fraction(2, 100)) * 10**14
+    (True, Fraction(10, 1))
+    """
+    power = Fraction(1)
+    while power < largest:
+        power *= 10
+    while 0 < largest <= power / 10:
+        power /= 10
+    return ROUNDING * power
 
 
 def outcomes_of(stated: Mapping[str, Any]) -> Outcomes:
@@ -177,7 +192,7 @@ class Measured:
             mass=[sum((table.weight[cell][y] for y in outcomes), ZERO) for cell in cells],
             outcome=[sum((outcome(cell, y) for y in outcomes), ZERO) for cell in cells],
             squares=[sum((squares[cell][y] for y in outcomes), ZERO) for cell in cells],
-            scale=max(_YES, *map(abs, ends)),
+            scale=max(map(abs, ends)) or _YES,
             lowest=float(min(ends)),
             span=float(max(ends) - min(ends)) or 1.0,
             kinds=len(set(ends)),
@@ -185,6 +200,11 @@ class Measured:
             # One without rows that count has no part in any sum.
             strata=tuple(stratum for stratum in strata if stratum.active),
         )
+
+    @property
+    def rounding(self) -> Fraction:
+        """What a report takes for rounding in an unfairness."""
+        return rounding_of(self.scale)
 
     @cached_property
     def active(self) -> list[int]:
@@ -326,7 +346,7 @@ def wrong_figures(
         value = getattr(figures, name)
         if name == _LATER and name not in stated:
             continue
-        tolerance = TOLERANCE * scale if name != "size" else ZERO
+        tolerance = TOLERANCE * {"size": ZERO, "share": _YES}.get(name, scale)
         if value is None or stated[name] is None:
             if value is not stated[name]:
                 yield f"its {name} is stated as {stated[name]!r}, and is {shown(value)}."

@@ -8,12 +8,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gerrymend.checker.case import Case
+from gerrymend.checker.crossed import Meetings, hidden_range, meetings_of, wrong_meetings
 from gerrymend.checker.figures import Measured, Sums
 from gerrymend.checker.groups import named_groups
 from gerrymend.checker.rules import RuleError, members
 
 # P-values are compared by their ratio: both are sums of many terms in float64.
 _CLOSE = 1e-7
+# Terms of a sum of 1/i that are added one by one.
+_MOST_TERMS = 1_000_000
 _LISTS = ("intervals", "marginals", "intersections")
 
 
@@ -22,6 +25,7 @@ def check_flags(case: Case) -> None:
     stated = case.stated
     groups = [one for name in _LISTS for one in stated[name]]
     discovery = stated["discovery"]
+    groups += [] if discovery is None else discovery["groups"]
     if discovery is None:
         if any(one["p_value"] is not None or one["flagged"] is not None for one in groups):
             case.problem("Groups are flagged, and discovery is not stated.")
@@ -33,7 +37,7 @@ def check_flags(case: Case) -> None:
     before = len(case.result.problems)
     for one in groups:
         case.problem(*(f"The group {one['group']!r}: {words}" for words in _wrong_p(one, case)))
-    case.problem(*_wrong_flags(discovery, case))
+    case.problem(*_wrong_flags(discovery, case), *_wrong_others(discovery, case))
     if len(case.result.problems) == before:
         case.result.checked.append(
             f"The p-values of the groups that are listed, and that the {discovery['flagged']:,} "
@@ -70,23 +74,12 @@ def _wrong_flags(discovery: Mapping[str, Any], case: Case) -> Iterator[str]:
     most k·q/(m·(1 + 1/2 + … + 1/m)).
     """
     stated = case.stated
-    # For Marginals both lists are one.
-    lists = _LISTS[1:] if stated["class"]["name"] == "Marginals" else _LISTS
-    groups = [one for name in lists for one in stated[name] if one["p_value"] is not None]
-    number = _number(case)
-    if number is None:
-        case.leave("discovery.tested", "how many groups the class lists")
-    elif number != discovery["tested"]:
-        yield f"discovery.tested is stated as {discovery['tested']}, and is {number}."
+    every = [*(one for name in _lists(stated) for one in stated[name]), *discovery["groups"]]
+    groups = [one for one in every if one["p_value"] is not None]
     m = max(1, discovery["tested"])
-    # The harmonic sum is the price for tests that depend on each other in any way, as those of
-    # groups that share rows do. Benjamini and Hochberg's, without it, is not proven for these.
-    step = discovery["rate"] / (m * math.fsum(1 / i for i in range(1, m + 1)))
-    k = 0
-    for place, p in enumerate(sorted(one["p_value"] for one in groups), start=1):
-        k = place if p <= step * place * (1 + 1e-12) else k
+    k = _flagged(sorted(one["p_value"] for one in groups), m, discovery["rate"])
     # Where none is flagged, it is what the smallest p-value would have had to keep to.
-    threshold = step * max(k, 1)
+    threshold = _step(m, discovery["rate"]) * max(k, 1)
     if abs(discovery["threshold"] - threshold) > 1e-9 * threshold:
         yield f"discovery.threshold is stated as {discovery['threshold']!r}, and is {threshold!r}."
     if discovery["flagged"] != k:
@@ -97,8 +90,91 @@ def _wrong_flags(discovery: Mapping[str, Any], case: Case) -> Iterator[str]:
             yield f"The group {one['group']!r}: flagged is stated as {told!r}, and is {not told!r}."
 
 
+def _step(m: int, rate: float) -> float:
+    """Return what the smallest of m p-values may be, and by how much more each that follows."""
+    # The harmonic sum is the price for tests that depend on each other in any way, as those of
+    # groups that share rows do. Benjamini and Hochberg's, without it, is not proven for these.
+    harmonic = math.fsum(1 / i for i in range(1, min(m, _MOST_TERMS) + 1))
+    # No report has so many groups, but a lie may.
+    harmonic += math.log(m / _MOST_TERMS) if m > _MOST_TERMS else 0.0
+    return rate / (m * harmonic)
+
+
+def _flagged(ordered: list[float], m: int, rate: float) -> int:
+    """Return how many of m p-values are flagged; the others are above these, which are in order."""
+    step = _step(m, rate)
+    k = 0
+    for place, p in enumerate(ordered, start=1):
+        k = place if p <= step * place * (1 + 1e-12) else k
+    return k
+
+
+def _wrong_others(discovery: Mapping[str, Any], case: Case) -> Iterator[str]:
+    """Yield what is wrong with the groups in which attributes meet, and with the number of all."""
+    stated = case.stated
+    listed = _number(case)
+    meetings = meetings_of(case)
+    beside = 0 if listed is None else max(0, discovery["tested"] - listed)
+    if meetings is not None:
+        beside = meetings.number * len(stated["notions"])
+    yield from wrong_meetings(discovery, meetings, beside, case)
+    if listed is None or meetings is None:
+        case.leave(
+            "discovery.tested discovery.depth discovery.capped discovery.hidden discovery.groups",
+            "how many groups there are, and that no other one is to be told: numbers are cut, "
+            "there are many, or the class is not known",
+        )
+        return
+    expected = {
+        "tested": listed + beside,
+        "depth": meetings.depth,
+        "capped": meetings.capped,
+    }
+    for name, value in expected.items():
+        if discovery[name] != value:
+            yield f"discovery.{name} is stated as {discovery[name]!r}, and is {value!r}."
+    if len(case.measured) == len(stated["notions"]) and discovery["tested"] == expected["tested"]:
+        yield from _wrong_hidden(discovery, meetings, listed, case)
+
+
+def _wrong_hidden(
+    discovery: Mapping[str, Any], meetings: Meetings, listed: int, case: Case
+) -> Iterator[str]:
+    """Yield a sentence if the number of groups that may not be shown can't be that."""
+    stated = case.stated
+    shown = [one["p_value"] for name in _lists(stated) for one in stated[name]]
+    m = max(1, discovery["tested"])
+
+    def highest(others: list[float]) -> float:
+        every = sorted([*(p for p in shown if p is not None), *others])
+        return _step(m, discovery["rate"]) * max(1, _flagged(every, m, discovery["rate"]))
+
+    try:
+        least, most, could_be_told = hidden_range(discovery, meetings, p_value, highest, case)
+    except (RuleError, KeyError, TypeError, AttributeError):
+        return  # a rule that can't be read, which was noted with its group
+    if could_be_told:
+        yield "discovery: a group is not told that is to be flagged, and could be described."
+    in_lists = listed - len(shown)
+    if not least <= discovery["hidden"] - in_lists <= most:
+        yield (
+            f"discovery.hidden is stated as {discovery['hidden']}, and is between "
+            f"{least + in_lists} and {most + in_lists}."
+        )
+    elif least < most:
+        case.leave(
+            "discovery.hidden discovery.groups",
+            "that groups which are large enough would give away smaller ones beside others",
+        )
+
+
+def _lists(stated: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the lists of a report; for Marginals two of them are one."""
+    return _LISTS[1:] if stated["class"]["name"] == "Marginals" else _LISTS
+
+
 def _number(case: Case) -> int | None:
-    """Return how many groups were named, listed or too small for it; None if that is not known."""
+    """Return how many groups there are for the lists, shown or too small; None if not known."""
     stated = case.stated
     number = sum(len(stated[name]) + stated[f"{name}_left_out"] for name in _LISTS[1:])
     name = stated["class"]["name"]

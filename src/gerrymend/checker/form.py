@@ -252,7 +252,18 @@ REPORT = {
             "reason": Maybe(TEXT),
         }
     ),
-    "discovery": Maybe({"rate": PART, "tested": WHOLE, "flagged": WHOLE, "threshold": AMOUNT}),
+    "discovery": Maybe(
+        {
+            "rate": PART,
+            "tested": WHOLE,
+            "flagged": WHOLE,
+            "threshold": AMOUNT,
+            "depth": WHOLE,
+            "capped": FLAG,
+            "hidden": WHOLE,
+            "groups": Many(_GROUP),
+        }
+    ),
     "overall_rates": Many(
         {
             "notion": TEXT,

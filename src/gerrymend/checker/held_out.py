@@ -74,7 +74,7 @@ def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:
     if one["ratio"] is not None and overall:
         implied["ratio"] = rate / overall
     for name, value in implied.items():
-        if abs(exact(one[name]) - value) > TOLERANCE * (1 + abs(value)):
+        if abs(exact(one[name]) - value) > TOLERANCE * (1 + abs(value) + abs(rate)):
             yield f"its {name} is stated as {one[name]!r}, and its rates make it {float(value)!r}."
     if not 0 <= one["size"] <= claims["n_rows"] or share > 1:
         yield "its subgroup has more rows than there are."
@@ -132,7 +132,7 @@ def _wrong_on_rows(holdout: Table, case: Case) -> Iterator[str]:
         yield from _wrong_nothing(claims)
     else:
         yield from wrong_figures(one, figures, measured.scale)
-        yield from wrong_treated(one, figures.unfairness, stated)
+        yield from wrong_treated(one, figures.unfairness, stated, measured)
         if one["composition"]:
             yield "its composition is stated, and is that of the rows that were searched."
         # Where weights differ, an audit may have had only their sums, not those of their squares.

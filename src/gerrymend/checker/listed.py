@@ -194,7 +194,7 @@ def _check_listing(listing: Listing, case: Case) -> None:
                 continue
             found.append(places.index(place))
             group = listing.groups[place[1]]
-            for sentence in _wrong_group(one, group, level, case):
+            for sentence in wrong_group(one, group, level, case):
                 case.problem(f"{where}: {sentence}")
         except (RuleError, KeyError, TypeError, AttributeError) as unreadable:
             case.problem(f"{where}: its rule can't be read ({unreadable}).")
@@ -241,7 +241,7 @@ def _check_left_out(listing: Listing, missing: list[tuple[str, Key]], case: Case
         )
 
 
-def _wrong_group(one: Mapping[str, Any], group: Group, level: float, case: Case) -> Iterator[str]:
+def wrong_group(one: Mapping[str, Any], group: Group, level: float, case: Case) -> Iterator[str]:
     """Yield what is wrong with an entry that has to be this group, with intervals of this level."""
     seen = case.measured.get(one["notion"])
     if seen is None:
@@ -255,7 +255,7 @@ def _wrong_group(one: Mapping[str, Any], group: Group, level: float, case: Case)
         yield wrong
     elif wrong is None:
         case.leave(
-            "intervals.group marginals.group intersections.group",
+            "intervals.group marginals.group intersections.group discovery.groups.group",
             f"{one['group']!r}, only its rule",
         )
     figures = seen.figures(inside)
@@ -276,6 +276,7 @@ def _check_pairs(case: Case) -> None:
     stated = case.stated
     table = case.table
     described = [one for name in ("top", *_LISTS) for one in stated[name]]
+    described += (stated["discovery"] or {"groups": []})["groups"]
     described += [stated[name] for name in ("disadvantaged", "favoured") if stated[name]]
     for notion, seen in case.measured.items():
         groups = {}

@@ -12,7 +12,7 @@ from typing import Any
 
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import exact
-from gerrymend.checker.figures import ROUNDING, Measured
+from gerrymend.checker.figures import Measured
 from gerrymend.checker.references import moved_by_one
 from gerrymend.checker.rules import RuleError, members
 
@@ -47,12 +47,13 @@ def _wrong_bounds(population: Mapping[str, Any], case: Case) -> Iterator[str]:
         lower = max(0.0, stated["unfairness"] - distance)
         upper = stated["upper_bound"] + distance
         gamma = stated["gamma"]
-        if lower > gamma + float(ROUNDING):
+        rounding = float(case.rounding)
+        if lower > gamma + rounding:
             verdict = "exceeds gamma"
-        elif upper <= gamma + float(ROUNDING):
+        elif upper <= gamma + rounding:
             verdict = "within gamma"
         else:
-            needed = _rows_needed(stated, distance)
+            needed = _rows_needed(stated, distance, rounding)
         yield from _impossible(population, case)
     implied = {"lower_bound": lower, "upper_bound": upper}
     for name, value in implied.items():
@@ -68,13 +69,13 @@ def _wrong_bounds(population: Mapping[str, Any], case: Case) -> Iterator[str]:
         yield f"population.rows_needed is stated as {told!r}, and is {shown!r}."
 
 
-def _rows_needed(stated: Mapping[str, Any], distance: float) -> range | None:
+def _rows_needed(stated: Mapping[str, Any], distance: float, rounding: float) -> range | None:
     """Return n·(distance / room)², rounded up: distances shrink with the root of the rows' number.
 
     As a range, of one number but where the quotient is whole up to rounding of floats.
     """
     room = max(stated["unfairness"] - stated["gamma"], stated["gamma"] - stated["upper_bound"])
-    if room <= ROUNDING:
+    if room <= rounding:
         return None
     # A distance that can't be one may be of any size, and so must not overflow.
     rows = stated["n_rows"] * min(distance / room, 1e50) ** 2

@@ -130,8 +130,9 @@ def _wrong_shared(lead: Mapping[str, Any], seen: Measured, case: Case) -> Iterat
         "overlap": both.share / seen.figures(either).share,
         "accounts_for": both.unfairness / worst,
     }
-    # Floats hold both unfairnesses to some 2⁻⁵², which a quotient by a small one makes larger.
-    allowed = {"overlap": TOLERANCE, "accounts_for": TOLERANCE + Fraction(1, 2**52) / abs(worst)}
+    # Floats hold both to some 2⁻⁵² of outcomes, which a quotient by a small one makes larger.
+    off = seen.scale / 2**52 / abs(worst)
+    allowed = {"overlap": TOLERANCE, "accounts_for": TOLERANCE + off}
     for name, value in shares.items():
         if said[name] is None:
             if not few:

@@ -4,7 +4,6 @@ import itertools
 from typing import Any
 
 from gerrymend.checker.case import Case
-from gerrymend.checker.figures import ROUNDING
 
 _WHY = {"alike", "shared", "few_rows", "little", "time"}
 
@@ -16,7 +15,7 @@ def check_top(case: Case) -> None:
     if first != case.stated["worst"]:
         case.problem("The first of the top subgroups is not the worst one.")
     sizes = [abs(one["unfairness"]) for one in top]
-    if any(later > sooner + ROUNDING for sooner, later in itertools.pairwise(sizes)):
+    if any(later > sooner + case.rounding for sooner, later in itertools.pairwise(sizes)):
         case.problem("The top subgroups are not in the order of their unfairness.")
     if any(one in top[:i] for i, one in enumerate(top)):
         case.problem("A subgroup is twice among the top ones.")

@@ -7,7 +7,7 @@ from typing import Any
 
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import ZERO, Attribute, Table, exact
-from gerrymend.checker.figures import TOLERANCE, outcomes_of
+from gerrymend.checker.figures import TOLERANCE, outcomes_of, rounding_of
 from gerrymend.checker.form import is_number
 from gerrymend.checker.references import farthest
 
@@ -43,7 +43,8 @@ def check_warnings(case: Case) -> None:
         case.problem("warnings and held_out disagree on whether other rows were held out.")
     possible = shown | _TAKEN_AS_STATED | alike
     # Audits round the most that is possible.
-    if _allows_everything(table, stated, slack=TOLERANCE):
+    scale = max((abs(end) for one in stated["notions"] for end in _ends(table, one)), default=1)
+    if _allows_everything(table, stated, slack=TOLERANCE * scale):
         possible.add("gamma_allows_everything")
     for code in codes:
         # Of numbers, each notion has outcomes of its own that may all be the same.
@@ -145,8 +146,12 @@ def _ends(table: Table, notion: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
 def _outside(table: Table, notion: Mapping[str, Any]) -> bool:
     """Return whether all outcomes are on one side of a number that they are compared with."""
     low, high = _ends(table, notion)
-    number = notion.get("reference")
-    return is_number(number) and not low <= exact(number) <= high
+    stated = notion.get("reference")
+    if not is_number(stated):
+        return False
+    number = exact(stated)
+    rounding = rounding_of(max(map(abs, (low, high, number))))
+    return not low - rounding <= number <= high + rounding
 
 
 def _lacks_numbers(attribute: Attribute) -> bool:

@@ -119,8 +119,9 @@ def add_to(app: typer.Typer) -> None:
         resamples: Annotated[int, option(
             "Resamples of the rows for --confidence.", _AUDIT)] = N_RESAMPLES,
         discovery_rate: Annotated[float | None, option(
-            "Mark the groups of the report's tables that differ, so that at most this part of the "
-            "marks is expected to be false: 0.1, for example.",
+            "Mark the groups that differ, of one attribute and of all in which two meet (three: "
+            "--subgroups conjunctions --depth 3), so that at most this part of the marks is "
+            "expected to be false: 0.1, for example.",
             _AUDIT, metavar="FRACTION", show_default=False)] = None,
         test_size: Annotated[float | None, option(
             "Part of the rows to keep out of the search, and to measure the worst subgroup on.",

@@ -20,8 +20,10 @@ from gerrymend.inputs.numbers import LARGEST, as_numbers, short
 from gerrymend.notions.rates import FairnessNotion
 from gerrymend.notions.references import OVERALL, Reference, check_reference
 
-# Unfairness is compared with what is allowed to 12 decimals.
+# Outcomes that differ by less than this, or by less than this part of their size, are as good as
+# equal: unfairness is compared with what is allowed to 12 digits.
 _LEAST_RANGE = 1e-6
+_LEAST_PART = 1e-9
 # Of two arrays of numbers, y_true and y_pred; the first is None where rows have no labels.
 Outcome = Callable[[Any, Any], Any]
 
@@ -216,6 +218,13 @@ class OutcomeNotion:
                 f"{self.name!r} has outcomes that differ by at most {high - low:g}, which can't "
                 f"be told from rounding; give them in a smaller unit, so that they differ by "
                 f"{_LEAST_RANGE:g} or more.",
+            )
+        if 0 < high - low < _LEAST_PART * max(abs(low), abs(high)):
+            raise ArgumentError(
+                "notion",
+                f"{self.name!r} has outcomes from {low:.15g} to {high:.15g}: these differ by so "
+                "small a part of their size that it can't be told from rounding. Subtract what "
+                "they have in common.",
             )
 
     def counts(self, y: Array | None, p: Array) -> NDArray[np.bool_]:

@@ -26,7 +26,7 @@ from gerrymend._runtime.workers import Common, Workers, check_jobs
 from gerrymend.auditing.from_rows import Given, read_tally
 from gerrymend.auditing.inference.drawing import rounds
 from gerrymend.auditing.inference.resampling import Resampler, no_resamples
-from gerrymend.auditing.subgroup import MOST_SHARED, ROUNDING, shared_part
+from gerrymend.auditing.subgroup import MOST_SHARED, shared_part
 from gerrymend.auditing.tally import NotionTally, Tally
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_callable, check_whole
@@ -219,9 +219,9 @@ class _Searches:
         found = self._worst(*self.resampler.draw(draw), deadline)
         cut_short = time.monotonic() >= deadline
         # Nothing differs in the resample: no subgroup, so that none recurs.
-        if abs(found.value) <= ROUNDING:
-            return _Resampled(0.0, 0.0, is_the_same=False, cut_short=cut_short)
         seen = self.seen[found.notion]
+        if abs(found.value) <= seen.cells.rounding:
+            return _Resampled(0.0, 0.0, is_the_same=False, cut_short=cut_short)
         on_rows = float(seen.residual[found.members].sum()) / seen.cells.total_weight
         return _Resampled(
             abs(found.value),

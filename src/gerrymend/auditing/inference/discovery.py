@@ -7,6 +7,10 @@ in order let k be the largest with p_(k) ≤ k·q/(m·(1 + 1/2 + … + 1/m)), an
 rate is then at most q however the groups overlap, as groups of the same rows do. m counts every
 group that was named, also those too small to be listed, whose p-value is as if it were 1.
 
+Groups in which two attributes meet, or three, that are in no table (`crossed_groups`) are told if
+they are flagged. One that may not be told beside the others has a p-value as if it were 1 as well:
+p-values only get larger by that, and the rate is kept.
+
 A group's p-value is of "its rate is that of the other rows in the event". Of equal rows whose
 outcomes are of two kinds the group's number of one is hypergeometric, given the sizes and the
 number in all (Fisher). p is twice the smaller tail, 1 at most: exact. For weights, numbers and
@@ -15,7 +19,7 @@ are skewed or strata small: no rate could be promised, and nothing is flagged.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,16 +27,18 @@ from scipy.stats import hypergeom
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.auditing.inference.crossed_groups import CrossedGroups
+from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.inference.intervals import GroupEstimate
 from gerrymend.auditing.tally import NotionTally
-from gerrymend.notions import OVERALL
+from gerrymend.notions import OVERALL, FairnessNotion
 
 Groups = tuple[GroupEstimate, ...]
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """The flags of the groups that a report lists.
+    """The flags of all groups that were named: those that a report lists, and intersections.
 
     Attributes
     ----------
@@ -40,11 +46,23 @@ class Discovery:
         The false discovery rate that was asked for: of the groups that are flagged, at most this
         part is expected not to differ.
     tested : int
-        Groups that were named, over all lists and notions.
+        Groups that were named, over all lists and notions, and all intersections.
     flagged : int
         Groups that are flagged.
     threshold : float
         The largest p-value that is flagged, or would be.
+    depth : int
+        Attributes of which all intersections were tested: 2, or 3 where the class is of
+        conjunctions of so many, with numbers cut into quarters. 1 where there are none, or too
+        many.
+    capped : bool
+        Whether intersections of more attributes were too many to test.
+    hidden : int
+        Groups of these that may not be told, flagged or not: they have few rows, or would tell of
+        few beside others, or others were surer.
+    groups : tuple of GroupEstimate
+        The intersections that are flagged and are in no other list, with intervals that hold for
+        all of them that were tested at once.
 
     Examples
     --------
@@ -60,6 +78,10 @@ class Discovery:
     tested: int
     flagged: int
     threshold: float
+    depth: int = 1
+    capped: bool = False
+    hidden: int = 0
+    groups: Groups = field(default=(), repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""
@@ -68,6 +90,10 @@ class Discovery:
             "tested": self.tested,
             "flagged": self.flagged,
             "threshold": self.threshold,
+            "depth": self.depth,
+            "capped": self.capped,
+            "hidden": self.hidden,
+            "groups": [group.to_dict() for group in self.groups],
         }
 
 
@@ -93,7 +119,14 @@ def check_exact(seen: Iterable[NotionTally]) -> None:
 
 
 def flag_groups(
-    seen: Sequence[NotionTally], lists: Mapping[str, Groups], *, tested: int, rate: float
+    seen: Sequence[NotionTally],
+    lists: Mapping[str, Groups],
+    crossed: CrossedGroups,
+    published: Mapping[FairnessNotion, Published],
+    *,
+    tested: int,
+    rate: float,
+    min_group_size: int,
 ) -> Flagged:
     """Return the same lists, each group with its p-value and its flag.
 
@@ -103,10 +136,16 @@ def flag_groups(
         The rows, as each notion sees them.
     lists : mapping of str to tuple of GroupEstimate
         The groups to flag, all of them at once.
+    crossed : CrossedGroups
+        Further ones, which are told if they are flagged.
+    published : mapping of FairnessNotion to Published
+        What the report says already; it is added to.
     tested : int
         How many were named: those in `lists`, and those too small to be.
     rate : float
         The false discovery rate.
+    min_group_size : int
+        The floor of `small_groups`.
     """
     by_notion = {part.notion.name: part for part in seen}
     groups = [group for listed in lists.values() for group in listed]
@@ -115,7 +154,16 @@ def flag_groups(
         places = [i for i, group in enumerate(groups) if group.notion == name]
         if places:
             p_values[places] = group_p_values(part, [groups[i] for i in places])
-    threshold = benjamini_yekutieli(p_values, tested, rate)
+    found = np.array([_crossed_p_values(part, crossed, min_group_size) for part in seen])
+    every = tested + found.size
+    # What is told takes away from what else may be: only those are that can be flagged, at most.
+    highest = benjamini_yekutieli([*p_values, *found.ravel()], every, rate)
+    order = np.argsort(found, axis=None, kind="stable").tolist()
+    may_be_flagged = [np.unravel_index(i, found.shape) for i in order if found.flat[i] <= highest]
+    candidates = [(int(notion), int(group)) for notion, group in may_be_flagged]
+    shown = crossed.told(seen, published, candidates)
+    found[~shown] = 1.0
+    threshold = benjamini_yekutieli([*p_values, *found.ravel()], every, rate)
     flags = p_values <= threshold
     told = iter(zip(p_values.tolist(), flags.tolist(), strict=True))
     flagged = {
@@ -125,7 +173,26 @@ def flag_groups(
         )
         for name, listed in lists.items()
     }
-    return Flagged(flagged, Discovery(rate, tested, int(flags.sum()), threshold))
+    too_small = sum(int((~crossed.may_be_shown(part, min_group_size)).sum()) for part in seen)
+    chosen = found <= threshold
+    further = tuple(
+        replace(group, p_value=float(p), flagged=True)
+        for group, p in zip(crossed.estimates(seen, chosen), found[chosen], strict=True)
+    )
+    hidden = tested - len(groups) + too_small + len(candidates) - int(shown.sum())
+    return Flagged(
+        flagged,
+        Discovery(
+            rate=rate,
+            tested=every,
+            flagged=int(flags.sum()) + len(further),
+            threshold=threshold,
+            depth=crossed.depth,
+            capped=crossed.capped,
+            hidden=hidden,
+            groups=further,
+        ),
+    )
 
 
 def benjamini_yekutieli(p_values: Iterable[float], tested: int, rate: float) -> float:
@@ -158,6 +225,21 @@ def group_p_values(seen: NotionTally, groups: Sequence[GroupEstimate]) -> Array:
     apart = np.flatnonzero((members @ seen.cells.mass > 0) & ((1 - members) @ seen.cells.mass > 0))
     if apart.size:
         p_values[apart] = _p_values(seen, members[apart])
+    return p_values
+
+
+def _crossed_p_values(seen: NotionTally, crossed: CrossedGroups, min_group_size: int) -> Array:
+    """Return the p-value of each intersection; 1 of those that are too small to be told of."""
+    p_values = np.ones(len(crossed))
+    fits = np.flatnonzero(crossed.may_be_shown(seen, min_group_size))
+    if fits.size:
+        counts = _two_kinds(seen)
+        assert counts is not None  # as `check_exact` saw
+        by_cell = np.zeros(len(seen.cells.n_rows))
+        by_cell[seen.cells.active] = counts
+        found = crossed.sums(by_cell)[fits]
+        sizes = crossed.rows(seen)[fits]
+        p_values[fits] = _fisher(found, sizes, counts.sum(), seen.rows.sum())
     return p_values
 
 

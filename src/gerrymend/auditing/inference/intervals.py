@@ -198,7 +198,11 @@ def shown_groups(
 
 
 def group_estimates(
-    listed: Sequence[Listed], shown: Sequence[NDArray[np.bool_]], *, level: float = LEVEL
+    listed: Sequence[Listed],
+    shown: Sequence[NDArray[np.bool_]],
+    *,
+    level: float = LEVEL,
+    number: int | None = None,
 ) -> tuple[GroupEstimate, ...]:
     """Return rates and intervals of the groups that are shown; the intervals hold all at once.
 
@@ -214,8 +218,11 @@ def group_estimates(
         Which of them are shown.
     level : float, default=0.95
         The probability with which all intervals hold.
+    number : int, optional
+        How many groups these were chosen of, all of whose intervals are to hold; by default none
+        were.
     """
-    k = sum(len(groups.rules) for groups in listed)
+    k = sum(len(groups.rules) for groups in listed) if number is None else number
     rows: list[GroupEstimate] = []
     for groups, mask in zip(listed, shown, strict=True):
         seen = groups.seen

@@ -31,8 +31,7 @@ from gerrymend.auditing.inference.permutation_result import PERMUTED, Permutatio
 from gerrymend.auditing.inference.shuffles import Shuffle, obstacle, shuffle_of
 from gerrymend.auditing.inference.simulations import null_of, simulation_of
 from gerrymend.auditing.inference.standing_out import NamedGroups
-from gerrymend.auditing.subgroup import ROUNDING
-from gerrymend.auditing.tally import Examined, NotionTally, Tally
+from gerrymend.auditing.tally import Examined, NotionTally, Tally, largest_rounding
 from gerrymend.notions import OVERALL, PREDICTED
 from gerrymend.subgroups.base import BoundClass
 
@@ -212,7 +211,8 @@ class _Family:
         known = max(abs(float(part.bracket.found.values[0])) for part in parts) / n
         exact = all(part.bound.exact for part in parts)
         # A search that is exact needs no proof, and one that found its upper bound was exact here.
-        self.decides = exact or maximum <= known + ROUNDING
+        self._rounding = largest_rounding(part.seen for part in parts)
+        self.decides = exact or maximum <= known + self._rounding
         self._exact = exact
         self._reached = 0
         groups = [named[i] for i in notions if named]
@@ -237,7 +237,7 @@ class _Family:
     def at_least(self) -> int:
         """Return how many draws are as bad as what was observed, by the search or a proof."""
         # Ties within rounding count as at least as bad, which can only raise the p-value.
-        searched = int(np.sum(np.array(self.values) >= self.observed - ROUNDING))
+        searched = int(np.sum(np.array(self.values) >= self.observed - self._rounding))
         return max(searched, self._reached) if self.decides else searched
 
 
@@ -304,6 +304,11 @@ class _Searches:
             maximum=maximum,
         )
 
+    @property
+    def rounding(self) -> float:
+        """Return what rounding alone may make of an unfairness."""
+        return largest_rounding(self.seen)
+
     def search(self, draws: range, seconds: float, patience: float, prove: bool) -> _Searched:
         """Search some draws, and prove of each whether it reaches the maximum.
 
@@ -325,7 +330,7 @@ class _Searches:
         reached = 0
         # The search gives a lower bound of each draw; only those below the maximum need a proof.
         for i, value in enumerate(values) if prove else ():
-            if value >= self.maximum - ROUNDING:
+            if value >= self.maximum - self.rounding:
                 reached += 1
                 continue
             reaches = self._reaches([residual[i] for residual in residuals], patience)
@@ -371,7 +376,7 @@ class _Searches:
 
     def _reaches(self, residuals: Sequence[Array], patience: float) -> bool | None:
         """Return whether a subgroup of a draw is as bad as the exact maximum; None if undecided."""
-        limit = (self.maximum - ROUNDING) * self.n
+        limit = (self.maximum - self.rounding) * self.n
         for bound, residual in zip(self.bounds, residuals, strict=True):
             bracket = bound.prove(residual, at_most=limit, seconds=patience)
             if abs(float(bracket.found.values[0])) > limit:

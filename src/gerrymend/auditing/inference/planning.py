@@ -29,7 +29,12 @@ def rank(probability: float, n: int) -> int:
 
 
 def rows_to_tell(
-    n: int, distance: float, unfairness: float, upper_bound: float, gamma: float
+    n: int,
+    distance: float,
+    unfairness: float,
+    upper_bound: float,
+    gamma: float,
+    rounding: float = ROUNDING,
 ) -> int | None:
     """Return the number of rows at which a distance, now that of n rows, no longer hides gamma.
 
@@ -45,7 +50,7 @@ def rows_to_tell(
     # At most one is positive, as unfairness ≤ upper_bound: gamma lies below both, above both, or
     # between them, and then no number of rows tells.
     room = max(unfairness - gamma, gamma - upper_bound)
-    if room <= ROUNDING:
+    if room <= rounding:
         return None
     # 10⁻⁹ for quotients that are whole up to rounding.
     return max(1, math.ceil(n * (distance / room) ** 2 * (1 - 1e-9)))
@@ -60,6 +65,7 @@ def rows_for_power(
     upper_bound: float,
     gamma: float,
     power: float,
+    rounding: float = ROUNDING,
 ) -> int | None:
     """Return how many rows would tell with a probability of `power`; see AuditReport.rows_needed.
 
@@ -80,4 +86,4 @@ def rows_for_power(
             "power", f"must be at most {made / (made + 1):.4g} with {made} resamples; got {power}."
         )
     both = distance + quantile(distances, power)
-    return rows_to_tell(n, both, unfairness, upper_bound, gamma)
+    return rows_to_tell(n, both, unfairness, upper_bound, gamma, rounding)

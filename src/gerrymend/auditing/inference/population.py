@@ -33,8 +33,7 @@ from gerrymend._runtime.workers import Common, Workers
 from gerrymend.auditing.inference.drawing import largest_values, rounds
 from gerrymend.auditing.inference.planning import quantile, rank, rows_for_power, rows_to_tell
 from gerrymend.auditing.inference.resampling import Resampler, no_resamples
-from gerrymend.auditing.subgroup import ROUNDING
-from gerrymend.auditing.tally import Examined, NotionTally, Tally
+from gerrymend.auditing.tally import Examined, NotionTally, Tally, largest_rounding
 from gerrymend.auditing.verdict import UNDECIDED, verdict
 from gerrymend.inputs.settings import check_fraction, check_whole
 from gerrymend.subgroups.base import BoundClass
@@ -186,11 +185,12 @@ def population_bound(
     # the rows, and what was proven at least that: each moves by the distance to its own side.
     lower = max(0.0, unfairness - distance)
     upper = upper_bound + distance
-    told = verdict(lower, upper, gamma)
+    rounding = searches.rounding
+    told = verdict(lower, upper, gamma, rounding)
     needed = None
     if told == UNDECIDED:
         n = int(tally.n_rows.sum())
-        needed = rows_to_tell(n, distance, unfairness, upper_bound, gamma)
+        needed = rows_to_tell(n, distance, unfairness, upper_bound, gamma, rounding)
     return PopulationBound(
         confidence=confidence,
         n_resamples=made,
@@ -310,6 +310,7 @@ class _Searches:
     residuals: list[Array]
     n: float
     resampler: Resampler
+    rounding: float
 
     @classmethod
     def of(cls, examined: Sequence[Examined], seed: int) -> "_Searches":
@@ -320,6 +321,7 @@ class _Searches:
             [part.residual for part in seen],
             seen[0].cells.total_weight,
             Resampler(seen, seed),
+            largest_rounding(seen),
         )
 
     @property
@@ -352,7 +354,7 @@ class _Searches:
 
     def exceeding(self, draw: int, distance: float, seconds: float) -> float | None:
         """Return a distance above this one, or this one if it is none's; None if undecided."""
-        limit = (distance + ROUNDING) * self.n
+        limit = (distance + self.rounding) * self.n
         differences = self._differences(draw)
         deadline = time.monotonic() + seconds
         for bound, difference in zip(self.bounds, differences, strict=True):

@@ -20,6 +20,7 @@ import itertools
 import math
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +81,7 @@ class Allowance:
         return enough
 
 
-def sums_by(place: Blocks, values: Array) -> Array:
+def sums_by(place: Blocks, values: NDArray[Any]) -> Array:
     """Return the sum of values by place."""
     return np.asarray(np.bincount(place, values), dtype=np.float64)
 

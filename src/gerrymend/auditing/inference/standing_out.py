@@ -16,9 +16,7 @@ Strata are dealt independently, and their variances add up. Of scores rows are d
 (`simulations`), and so do theirs.
 """
 
-import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -27,19 +25,21 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.inference.joint_values import (
+    BINS,
+    JointValues,
+    Kinds,
+    few_of,
+    joint_groups,
+)
 from gerrymend.auditing.inference.simulations import variance_by_cell
 from gerrymend.auditing.small_groups import FEWEST_TO_LIST, may_be_described
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.subgroups.listed import ListedClass
-from gerrymend.subgroups.products.scales import Axis, axes_of
-from gerrymend.subgroups.rules import Conjunction, Rule
+from gerrymend.subgroups.products.scales import axes_of
+from gerrymend.subgroups.rules import Rule
 from gerrymend.subgroups.within_scores import ScoreIntervals
 
-# Conditions of a group at most, and parts of equal weight that a number is cut into.
-CONDITIONS = 3
-BINS = 4
-# Members of all groups, by kind of row: where there were more, groups have fewer conditions.
-_MOST_MEMBERS = 2_000_000
 # Values of groups, by draw, that are held at once.
 _MOST_VALUES = 2_000_000
 # What is below this part of all is rounding.
@@ -211,92 +211,20 @@ def _deviation_of(outcomes: Array, numbers: Array) -> float:
     return scale * math.sqrt(float(numbers @ off**2) / (n - 1))
 
 
-@dataclass(frozen=True, eq=False)
-class _JointValues:
-    """Groups of the same values of some attributes as a cell has: `subsets` of axes, and `cells`.
-
-    Both are by group.
-    """
-
-    axes: tuple[Axis, ...]
-    subsets: list[tuple[int, ...]]
-    cells: NDArray[np.intp]
-
-    def __getitem__(self, group: int, /) -> Rule:
-        """Return the conditions on the attributes of a group."""
-        conditions = []
-        for axis in (self.axes[i] for i in self.subsets[group]):
-            rank = int(axis.rank[self.cells[group]])
-            number = axis.scale.is_number
-            conditions.append(
-                axis.scale.within(rank, rank + 1) if number else axis.scale.among([rank])
-            )
-        return Conjunction(
-            tuple(conditions), {axis.scale.name: axis.scale.kind for axis in self.axes}
-        )
-
-
-def _intersections(seen: NotionTally, floor: int) -> tuple[Any, Any, _JointValues]:
+def _intersections(seen: NotionTally, floor: int) -> tuple[Any, Any, JointValues]:
     """Return the kinds of rows, and the members and rules of all joint values of few attributes."""
     weight = seen.tally.weight.sum(axis=0)
     is_active = np.zeros(len(weight), dtype=bool)
     is_active[seen.cells.active] = True
     axes = axes_of(seen.tally.columns, weight, is_active, BINS)
-    first, kind_of = _joint([axis.rank.astype(np.intp) for axis in axes])
-    ranks = [axis.rank[first].astype(np.intp) for axis in axes]
-    n_rows = np.bincount(kind_of, seen.rows)
-    subsets: list[tuple[int, ...]] = []
-    cells: list[NDArray[np.intp]] = []
-    members: list[NDArray[np.intp]] = [np.zeros((2, 0), dtype=np.intp)]
-    for subset in _subsets(len(axes), len(first)):
-        mine, group_of = _joint([ranks[i] for i in subset])
-        fits = may_be_described(np.bincount(group_of, n_rows), n_rows.sum(), floor)
-        number = np.where(fits, len(subsets) + np.cumsum(fits) - 1, -1)[group_of]
-        inside = np.flatnonzero(number >= 0)
-        members.append(np.stack([number[inside], inside]))
-        cells.append(first[mine[fits]])
-        subsets += [subset] * int(fits.sum())
-    entries = np.concatenate(members, axis=1)
-    shape = (len(subsets), len(first))
-    membership = sparse.csr_array((np.ones(entries.shape[1]), tuple(entries)), shape=shape)
-    where = (kind_of, np.arange(len(kind_of)))
-    kinds = sparse.csr_array((np.ones(len(kind_of)), where), shape=(len(first), len(kind_of)))
-    return kinds, membership, _JointValues(axes, subsets, np.concatenate(cells))
+    kinds = Kinds.of(axes, len(seen.rows))
 
+    def fits(rows: Array) -> NDArray[np.bool_]:
+        return may_be_described(rows, seen.rows.sum(), floor)
 
-def _subsets(n_axes: int, n_kinds: int) -> list[tuple[int, ...]]:
-    """Return the sets of attributes that groups are told by, fewer first.
-
-    >>> _subsets(3, n_kinds=100), len(_subsets(40, n_kinds=10_000))
-    ([(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)], 40)
-    """
-    chosen: list[tuple[int, ...]] = []
-    for number in range(1, CONDITIONS + 1):
-        members = (len(chosen) + math.comb(n_axes, number)) * n_kinds
-        if number > 1 and members > _MOST_MEMBERS:
-            break
-        chosen += itertools.combinations(range(n_axes), number)
-    return chosen
-
-
-def _joint(ranks: Sequence[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return a cell of each joint value, and the number of the value of each cell.
-
-    >>> first, number = _joint([np.array([0, 1, 0, 1]), np.array([2, 0, 2, 2])])
-    >>> first.tolist(), number.tolist()
-    ([0, 1, 3], [0, 1, 0, 2])
-    """
-    code = np.zeros(len(ranks[0]), dtype=np.intp)
-    n_codes = 1
-    for rank in ranks:
-        size = int(rank.max()) + 1
-        if n_codes * size > np.iinfo(np.intp).max:
-            code = np.unique(code, return_inverse=True)[1]
-            n_codes = int(code.max()) + 1
-        code = code * size + rank
-        n_codes *= size
-    _, first, number = np.unique(code, return_index=True, return_inverse=True)
-    return first, number
+    subsets = few_of(len(axes), len(kinds.first))
+    membership, rules = joint_groups(axes, kinds, subsets, seen.rows, fits)
+    return kinds.table, membership, rules
 
 
 def p_value_of(score: float, maxima: Array, n_families: int) -> float:

@@ -5,8 +5,8 @@ from typing import Any
 
 from gerrymend._runtime.reprs import shortened
 from gerrymend.notions import PREDICTED, in_words
+from gerrymend.reporting.audit.flags import flag_of
 from gerrymend.reporting.audit.left_out import or_late
-from gerrymend.reporting.audit.population import flag_of
 from gerrymend.reporting.audit.score_words import of_scores
 from gerrymend.reporting.audit.subgroup_words import against_words, unit_of
 from gerrymend.reporting.wording import capitalised, compared, count, figure

@@ -41,6 +41,8 @@ def audit_markdown(
     for rates in view["rates"]:
         parts += _rates(rates, view)
     parts += _maps(view)
+    if view["flagged"]:
+        parts += [f"## {titles['flagged']}", escaped(view["flagged_means"]), _list(view["flagged"])]
     for section in ("detection", "protected", "next"):
         if view[section]:
             parts += [f"## {titles[section]}", *map(escaped, view[section])]

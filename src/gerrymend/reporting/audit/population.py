@@ -1,19 +1,14 @@
-"""Word what the rows tell of the people that they were drawn from, and which groups are flagged."""
+"""Word what the rows tell of the people that they were drawn from."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.notions import in_words
 from gerrymend.reporting.audit.direction import in_unit
-from gerrymend.reporting.wording import at_least, bound, count, p_equals, percent
+from gerrymend.reporting.wording import at_least, bound, count, percent
 
 Report = Mapping[str, Any]
 
-# The mark of a group that is flagged, wherever groups are listed.
-FLAG = "◆"
 _PEOPLE = "the people that the rows were drawn from"
-# Groups that a sentence names; the others are in the tables.
-_MOST_NAMED = 4
 
 
 def population_sentences(report: Report) -> list[str]:
@@ -86,57 +81,3 @@ def population_means(report: Report) -> list[str]:
     if not population["approximate"]:
         return [means]
     return [f"{means} It is approximate: the search of a resample can miss what is farthest."]
-
-
-def discovery_sentence(report: Report) -> str | None:
-    """Say which of the groups that are listed are flagged; None if that was not asked."""
-    discovery = report["discovery"]
-    if discovery is None:
-        return None
-    tested = f"{count(discovery['tested'])} groups that were tested"
-    if untold := discovery["tested"] - len(_tested(report)):
-        tested += f" {count(untold)} may not be shown, flagged or not; of the others"
-    if not discovery["flagged"]:
-        return f"Of the {tested} none is flagged {_rate(discovery)}."
-    groups = _flagged(report)
-    several = len(report["notions"]) > 1
-    named = []
-    for group in groups:
-        rate = f"{in_words(group['notion'])}, " if several else ""
-        named.append(f"{group['group']} ({rate}{p_equals(group['p_value'])})")
-    more = len(named) - _MOST_NAMED
-    told = "; ".join(named[:_MOST_NAMED]) + (f"; and {count(more)} more" if more > 0 else "")
-    are = "is" if discovery["flagged"] == 1 else "are"
-    return (
-        f"Of the {tested} {count(discovery['flagged'])} {are} flagged {_rate(discovery)}: {told}."
-    )
-
-
-def flag_legend(report: Report) -> str:
-    """Return what the mark means; an empty text if no groups were to be flagged."""
-    if report["discovery"] is None:
-        return ""
-    return (
-        f"{FLAG} differs from all others {_rate(report['discovery'])}: of the groups with this "
-        "mark that part, at most, is expected not to differ. Each group was tested on its own."
-    )
-
-
-def flag_of(group: Mapping[str, Any]) -> str:
-    """Return the mark of a group that is flagged, and an empty text for others."""
-    return FLAG if group["flagged"] else ""
-
-
-def _rate(discovery: Mapping[str, Any]) -> str:
-    return f"at a false discovery rate of {percent(discovery['rate'])}"
-
-
-def _tested(report: Report) -> list[Mapping[str, Any]]:
-    """Return the groups that were tested and are shown, each once."""
-    own = [] if report["class"]["name"] == "Marginals" else report["intervals"]
-    return [*own, *report["marginals"], *report["intersections"]]
-
-
-def _flagged(report: Report) -> list[Mapping[str, Any]]:
-    """Return the groups that are flagged, the smallest p-value first."""
-    return sorted((g for g in _tested(report) if g["flagged"]), key=lambda one: one["p_value"])

@@ -17,10 +17,11 @@ from gerrymend.reporting.audit.direction import (
     labelled,
     of_numbers,
 )
+from gerrymend.reporting.audit.flags import discovery_sentences
 from gerrymend.reporting.audit.further import further_facts
 from gerrymend.reporting.audit.left_out import fewer_sentences, kept_back_sentence
 from gerrymend.reporting.audit.next_steps import decide_sentence
-from gerrymend.reporting.audit.population import discovery_sentence, population_means
+from gerrymend.reporting.audit.population import population_means
 from gerrymend.reporting.audit.said import (
     brief_words,
     core_words,
@@ -161,8 +162,8 @@ def _certainty(report: Report) -> Facts:
     if report["held_out"] is not None:
         facts.append(("Other rows", held_out_sentence(report)))
     facts += [("Other people", sentence) for sentence in population_means(report)]
-    if (flags := discovery_sentence(report)) is not None:
-        facts.append(("Flagged", flags))
+    if flags := discovery_sentences(report):
+        facts.append(("Flagged", " ".join(flags)))
     return facts
 
 

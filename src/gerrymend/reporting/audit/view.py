@@ -23,13 +23,13 @@ from gerrymend.reporting.audit.direction import (
 )
 from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.findings import cautions
+from gerrymend.reporting.audit.flags import flag_legend, flag_of, flagged_facts
 from gerrymend.reporting.audit.heat_map import heat_map_sentence, heat_maps
 from gerrymend.reporting.audit.how import date_words, expert_facts, how_facts
 from gerrymend.reporting.audit.left_out import fewer_sentences
 from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
-from gerrymend.reporting.audit.population import flag_legend, flag_of
 from gerrymend.reporting.audit.score_words import of_scores
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.audit.who_leads import (
@@ -127,6 +127,8 @@ def audit_view(
         "no_groups": words.NO_GROUPS,
         "maps": heat_maps(report),
         "maps_sentence": heat_map_sentence(report),
+        "flagged": flagged_facts(report),
+        "flagged_means": flag_legend(report),
         "detection": words.detection_sentences(report),
         "protected": words.protected_sentences(report),
         "next": next_sentences(report) if model is None else [],

@@ -17,9 +17,9 @@ from gerrymend.reporting.audit.direction import (
     of_numbers,
     reference_words,
 )
+from gerrymend.reporting.audit.flags import discovery_sentences
 from gerrymend.reporting.audit.left_out import kept_back_sentence, or_late
 from gerrymend.reporting.audit.population import (
-    discovery_sentence,
     population_means,
     population_sentences,
 )
@@ -53,6 +53,7 @@ TITLES = {
     "gap": "One attribute at a time, and combinations",
     "rates": "{}s by group",
     "maps": "Where two attributes meet",
+    "flagged": "Flagged where other attributes meet",
     "detection": "What this sample can and can't show",
     "protected": "Does the model use protected columns?",
     "next": "What next",
@@ -286,7 +287,7 @@ def detection_sentences(report: Report) -> list[str]:
     """
     sentences = permutation_sentences(report)
     sentences += [*population_sentences(report), *population_means(report)]
-    sentences += filter(None, [discovery_sentence(report)])
+    sentences += discovery_sentences(report)
     sentences.append(
         f"Groups with {_few(report)}, are not described: few rows identify people. What is proven "
         "covers them too; what is said of one attribute at a time does not."

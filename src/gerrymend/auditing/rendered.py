@@ -1,0 +1,93 @@
+"""Rendered: a report that is plain data first, as JSON, Markdown, a page and text."""
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+
+class Rendered:
+    """Render the plain data of an audit's report; what renders it is imported when it is asked for.
+
+    A subclass has `to_dict()`.
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        raise NotImplementedError
+
+    def to_json(self, **document: Any) -> str:
+        """Return the plain data as JSON; title, owner, …, as in `to_html`, are in "about"."""
+        from gerrymend.reporting.audit.document import Document, audit_json
+
+        return audit_json(self.to_dict(), Document.of(**document))
+
+    def to_markdown(self, **document: Any) -> str:
+        """Return the sections of the page as Markdown, which takes the same arguments."""
+        from gerrymend.reporting.audit.document import Document
+        from gerrymend.reporting.audit.markdown import audit_markdown
+
+        return audit_markdown(self.to_dict(), Document.of(**document))
+
+    def to_html(
+        self,
+        *,
+        title: str | None = None,
+        model: str | None = None,
+        owner: str | None = None,
+        purpose: str | None = None,
+        date: str | datetime.date | None = None,
+        since: Any = None,
+        label: str | None = None,
+        decision: str | None = None,
+        threshold: float | None = None,
+    ) -> str:
+        """Return one self-contained page; needs jinja2 (pip install 'gerrymend[report]').
+
+        Parameters
+        ----------
+        title : str, optional
+            In place of "Subgroup fairness audit".
+        model, owner, purpose : str, optional
+            Which model it is, who answers for it, and what it decides: on top of the page.
+        date : str or datetime.date, optional
+            As of when; the report's own date is told in any case.
+        since : AuditReport, dict, or path to a file of JSON, optional
+            An earlier report, for the page to say what changed.
+        label, decision : str, optional
+            Names of the columns of labels and decisions, for sentences to say "granted = 1".
+        threshold : float, optional
+            Where `decision` is cut, if it is a score.
+        """
+        from gerrymend.reporting.audit.document import Document
+        from gerrymend.reporting.audit.page import audit_page
+
+        document = Document.of(
+            title=title, model=model, owner=owner, purpose=purpose, date=date, since=since,
+            label=label, decision=decision, threshold=threshold,
+        )  # fmt: skip
+        return audit_page(self.to_dict(), document=document)
+
+    def write_html(self, path: str | Path, **document: Any) -> Path:
+        """Write the page of `to_html`, which takes `document`, to a file, whole or not at all.
+
+        A file that is there is replaced. Returns the path.
+        """
+        from gerrymend.reporting.page import write_page
+
+        return write_page(self.to_html(**document), path)
+
+    def _repr_html_(self) -> str | None:
+        from gerrymend.reporting.audit.page import audit_fragment
+
+        return audit_fragment(self.to_dict())
+
+    def __rich__(self) -> Any:
+        """Return the text of the report for rich to print, as wide as its console."""
+        from gerrymend.reporting.audit.text import RichAudit
+
+        return RichAudit(self.to_dict())
+
+    def __str__(self) -> str:
+        from gerrymend.reporting.audit.text import audit_text
+
+        return audit_text(self.to_dict())
