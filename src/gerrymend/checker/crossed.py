@@ -100,9 +100,9 @@ def quarters(attribute: Attribute, table: Table) -> list[int] | None:
 
     A cut is after the value below which the part of the rows is nearest to 1/4, 1/2 or 3/4.
 
-    >>> ages = Attribute("age", True, (20, 30, 40, 50, 60))
-    >>> quarters(ages, Table({"age": ages}, [[1, 0]] * 5, [[1, 0]] * 5, []))
-    [0, 1, 2, 3, 3]
+    >>> ages = Attribute("age", True, (20, 30, 40, 50))
+    >>> quarters(ages, Table({"age": ages}, [[1, 0]] * 4, [[1, 0]] * 4, []))
+    [0, 1, 2, 3]
     """
     weight: dict[Any, Fraction] = {}
     for value, by_label in zip(attribute.values, table.weight, strict=True):
