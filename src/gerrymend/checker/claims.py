@@ -34,7 +34,7 @@ from gerrymend.checker.population import check_population
 from gerrymend.checker.probes import wrong_words
 from gerrymend.checker.references import with_reference, wrong_references
 from gerrymend.checker.result import CheckResult
-from gerrymend.checker.rules import RuleError, cuts, members, members_in_floats
+from gerrymend.checker.rules import RuleError, cuts, equals_one, members, members_in_floats
 from gerrymend.checker.said import check_core, check_said
 from gerrymend.checker.scope import check_scope
 from gerrymend.checker.sharpest import check_sharpest
@@ -311,7 +311,7 @@ def _disclosed(rule: Mapping[str, Any], inside: list[bool], case: Case) -> Itera
     if case.stated["class"]["name"] != "ExplicitGroups":
         yield from listed_rare_values(rule, case.table, case.stated["min_group_size"])
         for what, cut, values in cuts(rule, case.table):
-            if exact(cut) in values:
+            if equals_one(cut, values):
                 yield f"{what}, {cut!r}, equals that of a row."
     if rule["kind"] == "linear" and members_in_floats(rule, case.table) != inside:
         yield "rounding decides who is in: float64 and exact arithmetic select different rows."

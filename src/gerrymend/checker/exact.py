@@ -19,7 +19,7 @@ from typing import Any
 
 import narwhals as nw
 
-from gerrymend.checker.plain import listed_values
+from gerrymend.checker.plain import listed_values, of_one_type
 
 ZERO = Fraction(0)
 # A probability that a mixture summed in float64 may be outside [0, 1] by as much.
@@ -293,7 +293,7 @@ def _classes(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[An
     """
     classes = _in_order(labels)
     if len(classes) == 1:
-        classes = _in_order([*labels, *decisions])
+        classes = _in_order(of_one_type([*labels, *decisions]))
     if len(classes) > 2 and pos_label in classes:
         own = classes[classes.index(pos_label)]
         return [f"not {own}", own]
