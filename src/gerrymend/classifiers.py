@@ -50,8 +50,8 @@ class SubgroupParityClassifier(ParityClassifier):
         whatever error that takes: each subgroup that refutes it is learned from. For
         solver="exponentiated_gradient".
     budget : float or None, default=None
-        Seconds that a game may take, proof included; then the best so far stands. None is no limit,
-        and 60 with certify=True.
+        Seconds that a game may take, proof included; then the best so far stands, after a last look
+        of at most a second more. None is no limit, and 60 with certify=True.
     warm_start : bool, default=False
         Start from the predictors of the last fit. For solver="exponentiated_gradient".
     leave_out_empty_strata : bool, default=False
@@ -85,12 +85,13 @@ class SubgroupParityClassifier(ParityClassifier):
     gap_ : float
         How far the mixture is from the game's value, by the two sides' answers.
     worst_subgroup_ : Subgroup or None
-        The worst subgroup that was found, on the training rows, by a last look with the search of
-        audit(). Only where that can't be proven in the time may an audit with a larger budget find
-        a worse one. For solvers that average, it may be worse than the last of `history_`, which
-        has what the search of the rounds found. Neither tells values that fewer than 10 rows have:
-        their words say how many, and membership is that of all. Of a formula they say who is in by
-        the values that mark them; an audit() of the model has the worst group in a sentence too.
+        The worst subgroup that was found, on the training rows, by a last look with searches and a
+        proof like those of audit(). It is a lower bound where the proof doesn't end: an audit that
+        takes longer may find a worse one, above all of a fit with a small budget. For solvers that
+        average, it may be worse than the last of `history_`, which has what the search of the
+        rounds found. Neither tells values that fewer than 10 rows have: their words say how many,
+        and membership is that of all. Of a formula they say who is in by the values that mark them;
+        an audit() of the model has the worst group in a sentence too.
     upper_bound_ : float
         No subgroup of the class is treated worse than this on the training rows.
     certified_ : bool

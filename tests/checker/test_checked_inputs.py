@@ -1,5 +1,6 @@
 """The checker reads rows as audit() does, and rows that were held out."""
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -9,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from gerrymend import Conjunctions, audit, check_report
+from gerrymend import Conjunctions, GroupMean, audit, check_report
 from tests.checker.reports import report_of
 
 N = 80
@@ -136,3 +137,72 @@ def test_a_positive_label_that_can_not_be_compared_is_none():
     data = {"y_true": LABEL, "y_pred": DECIDED, "sensitive_features": {"age": AGE}}
     with pytest.raises(ValueError, match=r"pos_label=Decimal\('sNaN'\) is no label of y_true"):
         audit(**data, pos_label=Decimal("sNaN"))
+
+
+@pytest.mark.parametrize("subgroups", ["marginals", "conjunctions", "value_sets", "trees"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        (0.0, 5e-324, 1e-323),
+        (0.0, 5e-324, 1.0),
+        (1.0, math.nextafter(1.0, 2.0), 2.0),
+        (0, 0.3, 0.1 + 0.2),
+    ],
+    ids=str,
+)
+def test_numbers_with_nothing_between_them_are_cut_at_the_larger(subgroups, values):
+    """It is a row's, and there is no other number to cut at."""
+    ages = np.array(values)[np.arange(N) % 3]
+    data = {
+        "y_true": np.zeros(N, int),
+        "y_pred": ages <= values[0],
+        "sensitive_features": {"age": ages},
+    }
+    report = audit(**data, subgroups=subgroups)
+    result = check_report(report, **data)
+    assert result.ok, str(result)
+
+
+def test_a_cut_that_equals_a_row_s_number_is_a_problem_all_the_same():
+    ages = np.array([1.0, math.nextafter(1.0, 2.0), 2.0, 3.0])[np.arange(N) % 4]
+    data = {"y_true": np.zeros(N, int), "y_pred": ages < 2, "sensitive_features": {"age": ages}}
+    report = audit(**data, subgroups=Conjunctions(max_depth=1)).to_dict()
+    (condition,) = report["worst"]["rule"]["conditions"]
+    (end,) = (name for name in ("low", "high") if condition[name] is not None)
+    assert check_report(report, **data).ok
+    condition[end] = 2.0
+    assert any("equals that of a row" in one for one in check_report(report, **data).problems)
+
+
+@pytest.mark.parametrize("reference", [None, 0.25, GroupMean({"age": (None, 40)})], ids=str)
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e-160, 1e160, 1e290])
+def test_intervals_of_weights_of_any_size_are_checked(size, reference):
+    """Sums of their squares are no float: they were taken as 0, or ended in an OverflowError."""
+    weight = size * (np.arange(N) % 3 + 1.0)
+    data = {"y_true": LABEL, "y_pred": DECIDED, "sensitive_features": {"age": AGE}}
+    result = check_report(
+        audit(**data, sample_weight=weight, reference=reference), **data, sample_weight=weight
+    )
+    assert result.ok, str(result)
+
+
+def test_a_ratio_that_no_float_holds_is_none():
+    data = {"y_true": LABEL, "y_pred": DECIDED, "sensitive_features": {"age": AGE}}
+    report = audit(**data, reference=1e-310)
+    assert report.to_dict()["worst"]["ratio"] is None
+    result = check_report(report, **data)
+    assert result.ok, str(result)
+
+
+@pytest.mark.parametrize("of_decisions", [bool, int, float, object])
+@pytest.mark.parametrize("of_labels", [bool, int, float, object])
+@pytest.mark.parametrize("label", [0, 1])
+def test_labels_of_one_value_beside_decisions_of_another_type(label, of_labels, of_decisions):
+    """The other label is that of the decisions, and both have the wider type."""
+    data = {
+        "y_true": np.full(N, label).astype(of_labels),
+        "y_pred": (AGE > 40).astype(of_decisions),
+        "sensitive_features": {"age": AGE},
+    }
+    result = check_report(audit(**data, notion="statistical_parity"), **data)
+    assert result.ok, str(result)

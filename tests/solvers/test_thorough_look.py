@@ -23,7 +23,9 @@ from gerrymend.solvers.pool import thorough_looks
 from gerrymend.solvers.pool.game import PoolGame
 from gerrymend.solvers.pool.pool import Pool
 from gerrymend.solvers.pool.thorough_looks import ThoroughLooks
+from gerrymend.subgroups.products.search import ProductSearch
 from gerrymend.subgroups.thresholds.search import StartedSearch
+from gerrymend.subgroups.trees import TreeSearch
 from tests.all_rounds import MAY_EXCEED_GAMMA
 from tests.conftest import load_paper
 
@@ -166,6 +168,7 @@ def test_with_a_budget_the_clock_decides(monkeypatch):
     assert not seconds
 
 
+@MAY_EXCEED_GAMMA
 def test_with_a_budget_every_search_has_a_clock(monkeypatch):
     """A round over 720 categories took 10 s of a budget of 5."""
     X, y, attributes = made(seed=1)
@@ -182,7 +185,7 @@ def test_with_a_budget_every_search_has_a_clock(monkeypatch):
     monkeypatch.setattr(StartedSearch, "search", searched)
     monkeypatch.setattr(StartedSearch, "worst", lambda *_: pytest.fail("no clock"))
     clf.fit(X, y, sensitive_features=attributes)
-    assert len(seconds) > 30
+    assert len(seconds) >= 20
     assert max(seconds) <= 0.5e6
     monkeypatch.undo()
     clf.set_params(budget=None).fit(X, y, sensitive_features=attributes)
@@ -276,6 +279,59 @@ def test_averages_are_looked_at_by_the_search_of_an_audit(solver):
     assert reported > clf.history_["unfairness"][-1] + 1e-4
     assert searched(y, clf.predict_proba(X)[:, 1], attributes) <= reported + ROUNDING
     assert clf.mixture_.training["unfairness"] == pytest.approx(reported, abs=ROUNDING)
+
+
+@MAY_EXCEED_GAMMA
+@pytest.mark.parametrize("seed", [1, 2, 10])
+def test_averages_report_what_the_proof_of_an_audit_finds(seed):
+    """Searches alone fell short of it by 2 to 3 % for each of these, whatever their starts."""
+    X, y, attributes = made(seed, n_rows=300)
+    clf = SubgroupParityClassifier(
+        LinearRegression(), gamma=0.002, solver="fictitious_play", max_iter=4, tol=None
+    )
+    clf.fit(X, y, sensitive_features=attributes)
+    report = audit(
+        y, clf.predict_proba(X)[:, 1], sensitive_features=attributes, decision_probabilities=True,
+        min_group_size=1,
+    )  # fmt: skip
+    assert report.exact
+    assert abs(clf.worst_subgroup_.unfairness) == pytest.approx(report.unfairness, abs=ROUNDING)
+
+
+@MAY_EXCEED_GAMMA
+@pytest.mark.parametrize("solver", ["exponentiated_gradient", "fictitious_play"])
+@pytest.mark.parametrize(
+    ("subgroups", "search"),
+    [("linear", StartedSearch), ("conjunctions", ProductSearch), ("trees", TreeSearch)],
+)
+def test_with_a_budget_no_search_goes_without_a_clock(monkeypatch, solver, subgroups, search):
+    """Conjunctions of three numbers took 10 minutes of a budget of 3 s, in the first round."""
+    X, y, attributes = made(seed=1, n_rows=60)
+    clf = SubgroupParityClassifier(
+        LinearRegression(), subgroups=subgroups, solver=solver, max_iter=3, tol=None, budget=1e6
+    )
+    clf.fit(X, y, sensitive_features=attributes)  # compiles, by searches of its own
+    whole = clf.history_["unfairness"]
+    monkeypatch.setattr(search, "worst", lambda *_: pytest.fail("no clock"))
+    clf.fit(X, y, sensitive_features=attributes)
+    assert clf.upper_bound_ >= abs(clf.worst_subgroup_.unfairness) - ROUNDING
+    monkeypatch.undo()
+    # The same rounds, as time was not up.
+    clf.set_params(budget=None).fit(X, y, sensitive_features=attributes)
+    np.testing.assert_array_equal(clf.history_["unfairness"][:-1], whole[:-1])
+
+
+@MAY_EXCEED_GAMMA
+@pytest.mark.parametrize("subgroups", ["linear", "conjunctions", "trees"])
+def test_after_the_budget_there_is_still_time_for_a_closing_look(monkeypatch, subgroups):
+    """What a fit says of itself was what a search had found in no time at all."""
+    monkeypatch.setattr(thorough_looks, "LEAST_SECONDS", 1e6)
+    X, y, attributes = made(seed=1, n_rows=200)
+    _, reported, report = fitted_and_audited(
+        X, y, attributes, gamma=0.001, max_iter=20, subgroups=subgroups, budget=1e-9, tol=None
+    )
+    assert report.exact
+    assert report.unfairness == pytest.approx(reported, abs=ROUNDING)
 
 
 @pytest.mark.parametrize("solver", ["fictitious_play", "no_regret"])

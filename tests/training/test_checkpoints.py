@@ -375,7 +375,8 @@ def test_seconds_before_an_interruption_count(tmp_path, monkeypatch):
     with Stopping(5, *AUDITS), pytest.raises(KeyboardInterrupt):
         fit(model)
     now[0] = 1e6
-    assert fit(model).n_iter_ == 9  # ten seconds, one of them in the round that was lost
+    # Rounds have 65 % of ten seconds, one of them in the round that was lost.
+    assert fit(model).n_iter_ == 6
 
 
 @pytest.mark.parametrize("solver", ["exponentiated_gradient", "fictitious_play"])

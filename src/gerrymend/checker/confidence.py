@@ -66,22 +66,34 @@ def intervals_of(measured: Measured, inside: list[bool], level: float) -> Interv
     share = float(group.mass / event)
     c = float(group.mass * others.mass / (event * everyone))
     outside_event = measured.table.total_squares - measured.everyone.squares
-    var_share = float(group.squares) * (1 - share) ** 2 + float(others.squares) * share**2
+    var_share = (
+        _squared(group.squares, event) * (1 - share) ** 2
+        + _squared(others.squares, event) * share**2
+    )
     # c changes by (1 − ḡ)² − c with the weight of a row in the group, by ḡ² − c with that of one of
     # the others in the event, and by −c with that of a row outside of it, over all weight.
     var_c = (
-        float(group.squares) * ((1 - share) ** 2 - c) ** 2
-        + float(others.squares) * (share**2 - c) ** 2
-        + float(outside_event) * c**2
+        _squared(group.squares, everyone) * ((1 - share) ** 2 - c) ** 2
+        + _squared(others.squares, everyone) * (share**2 - c) ** 2
+        + _squared(outside_event, everyone) * c**2
     )
     z = NormalDist().inv_cdf((1 + level) / 2)
-    gap = _product(1 - share, z * math.sqrt(var_share) / float(event), delta)
-    unfairness = _product(c, z * math.sqrt(var_c) / float(everyone), delta)
+    gap = _product(1 - share, z * math.sqrt(var_share), delta)
+    unfairness = _product(c, z * math.sqrt(var_c), delta)
     return Intervals(
         rate=(lowest + span * (mine.value - mine.below), lowest + span * (mine.value + mine.above)),
         gap=(span * gap[0], span * gap[1]),
         unfairness=(span * unfairness[0], span * unfairness[1]),
     )
+
+
+def _squared(squares: Fraction, whole: Fraction) -> float:
+    """Return squared weights as a part of a squared whole: alone, float64 may not hold either.
+
+    >>> _squared(Fraction(10) ** 400, Fraction(10) ** 200)
+    1.0
+    """
+    return float(squares / whole**2)
 
 
 def _from_reference(measured: Measured, inside: list[bool], level: float) -> Intervals:
@@ -128,9 +140,11 @@ def _from_reference(measured: Measured, inside: list[bool], level: float) -> Int
     everyone = measured.table.total_weight
     share = float(group.mass / everyone)
     rest = measured.table.total_squares - group.squares
-    variance = float(group.squares) * (1 - share) ** 2 + float(rest) * share**2
+    variance = (
+        _squared(group.squares, everyone) * (1 - share) ** 2 + _squared(rest, everyone) * share**2
+    )
     z = NormalDist().inv_cdf((1 + level) / 2)
-    unfairness = _product(share, z * math.sqrt(variance) / float(everyone), apart)
+    unfairness = _product(share, z * math.sqrt(variance), apart)
     return Intervals(
         rate=(
             score + lowest + span * (own.value - own.below),

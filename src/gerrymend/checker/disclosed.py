@@ -5,9 +5,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gerrymend.checker.case import Case
-from gerrymend.checker.exact import Table, exact
+from gerrymend.checker.exact import Table
 from gerrymend.checker.figures import Figures
-from gerrymend.checker.rules import condition_holds, cuts, members_in_floats, own_rule, parts_of
+from gerrymend.checker.rules import (
+    condition_holds,
+    cuts,
+    equals_one,
+    members_in_floats,
+    own_rule,
+    parts_of,
+)
 
 
 def rare_values(table: Table, min_group_size: int) -> dict[str, set[Any]]:
@@ -131,7 +138,7 @@ def disclosed(rule: Mapping[str, Any], inside: list[bool], case: Case) -> Iterat
     if case.stated["class"]["name"] != "ExplicitGroups":
         yield from listed_rare_values(rule, case.table, case.stated["min_group_size"])
         for what, cut, values in cuts(rule, case.table):
-            if exact(cut) in values:
+            if equals_one(cut, values):
                 yield f"{what}, {cut!r}, equals that of a row."
     own = own_rule(rule)
     if own["kind"] == "linear":

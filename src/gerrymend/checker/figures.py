@@ -1,5 +1,6 @@
 """Rates and unfairness of groups without rounding, and the notions by name."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -35,14 +36,21 @@ NOTIONS: dict[str, Outcomes] = {
 }
 
 
+# What float64, and so a report, can hold.
+_LARGEST = Fraction(sys.float_info.max)
+
+
 def shown(value: Fraction | int | None) -> str:
     """Return a fraction as text: itself where that is short, and otherwise 15 digits.
 
-    >>> shown(Fraction(1, 8)), shown(Fraction(1, 3**30))
-    ('1/8', '4.85693574961886e-15')
+    >>> shown(Fraction(1, 8)), shown(Fraction(1, 3**30)), shown(-(10**400))
+    ('1/8', '4.85693574961886e-15', '-1e400 or so')
     """
     if value is None or len(str(value)) <= 12:
         return str(value)
+    size: Fraction = abs(Fraction(value))
+    if size > _LARGEST:
+        return f"{'-' * (value < 0)}1e{len(str(int(size))) - 1} or so"
     return f"{float(value):.15g}"
 
 
@@ -276,7 +284,7 @@ class Measured:
             overall_rate=overall,
             unfairness=share * (rate - overall),
             gap=rate - overall,
-            ratio=rate / overall if overall else None,
+            ratio=rate / overall if overall and abs(rate / overall) <= _LARGEST else None,
             rest_rate=rest,
             rows_inside=counted,
             rows_outside=self.everyone.rows - counted,

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from gerrymend.checker.plain import of_one_type
+
 
 def classes_of(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[Any]:
     """Return the two labels, the positive one last.
@@ -18,7 +20,7 @@ def classes_of(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[
     """
     classes = _in_order(labels)
     if len(classes) == 1:
-        classes = _in_order([*labels, *decisions])
+        classes = _in_order(of_one_type([*labels, *decisions]))
     if len(classes) > 2 and pos_label in classes:
         own = classes[classes.index(pos_label)]
         return [f"not {own}", own]

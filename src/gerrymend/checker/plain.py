@@ -45,3 +45,16 @@ def _as_float(number: Any) -> float:
         return float(number)
     except OverflowError:  # a fraction of large whole numbers
         return inf if number > 0 else -inf
+
+
+def of_one_type(labels: list[Any]) -> list[Any]:
+    """Return numbers as floats if one of them is, or else as whole numbers if one of them is.
+
+    >>> of_one_type([0, True]), of_one_type([False, 1.0]), of_one_type(["no", "yes"])
+    ([0, 1], [0.0, 1.0], ['no', 'yes'])
+    """
+    kinds = set(map(type, labels))
+    if not kinds <= {bool, int, float}:
+        return labels
+    widest = next(kind for kind in (float, int, bool) if kind in kinds)
+    return [widest(label) for label in labels]

@@ -3,7 +3,8 @@
 Only the documented parts of a rule are accepted: an unknown one could change who is in.
 """
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -142,6 +143,18 @@ def cuts(rule: Mapping[str, Any], table: Table) -> Iterator[tuple[str, Any, tupl
         for end in _ENDS if attribute is not table.score else ():
             if condition.get(end) is not None:
                 yield f"the cut of {attribute.name!r}", condition[end], attribute.values
+
+
+def equals_one(cut: Any, values: Collection[Any]) -> bool:
+    """Tell if a cut equals one of the values, though there is a number to cut at below it.
+
+    There is none if the number before it in float64 is a value too.
+
+    >>> equals_one(30.5, [30, 31]), equals_one(31, [30, 31]), equals_one(5e-324, [0, exact(5e-324)])
+    (False, True, False)
+    """
+    below = math.nextafter(cut, -math.inf)
+    return exact(cut) in values and exact(below) not in values
 
 
 def attribute_of(part: Mapping[str, Any], table: Table) -> Attribute:

@@ -100,7 +100,7 @@ def read_labels(
         check_label_types(decisions, names.decisions)
         if len(labels) and (labels == labels[0]).all():
             both = set(decisions.tolist()) | {labels.tolist()[0]}
-            labels = np.concatenate([labels, decisions]) if len(both) == 2 else labels
+            labels = _together(labels, decisions) if len(both) == 2 else labels
     if decided.labels is not None and (first := _of_first(labels, decisions, decided)):
         return first
     many = decided.many or (merges and decided.pos_label is not None)
@@ -125,6 +125,13 @@ def check_class_number(known: NDArray[Any], n_rows: int, argument: str) -> None:
             f"has {number} classes in {n_rows} rows; scores and identifiers are no labels. Merge "
             "classes, or pass what was decided.",
         )
+
+
+def _together(labels: NDArray[Any], decisions: NDArray[Any]) -> NDArray[Any]:
+    """Return both in one array; numbers of several types as the widest of these."""
+    both = np.concatenate([labels, decisions])
+    plain = np.array(both.tolist()) if both.dtype == object else both
+    return plain if plain.dtype.kind in "biuf" else both
 
 
 def _of_first(

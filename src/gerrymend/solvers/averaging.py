@@ -23,6 +23,7 @@ from gerrymend.solvers.convergence import has_converged
 from gerrymend.solvers.loop import Limits, Listener, Stopwatch
 from gerrymend.solvers.loop import play as play_out
 from gerrymend.solvers.players.auditor import Answer, Auditor
+from gerrymend.solvers.players.closing_look import FOR_LAST_LOOK
 from gerrymend.solvers.players.rows import Keys, Rows
 from gerrymend.subgroups.base import RuleSequence
 
@@ -108,9 +109,12 @@ def play(
             f"{asked} needs solver='exponentiated_gradient', which keeps a pool of predictors; "
             f"got solver={solver!r}."
         )
-    player = solver.start(auditor, np.asarray(gammas, float), C)
-    game = AveragingGame(player, rows, auditor, np.asarray(gammas, float), C, tol, keep_plays)
-    limits = Limits(max_iter, budget)
+    if keep_plays:  # the last look has proofs, and what they compile is no time of a game
+        auditor.compile_proofs()
+    levels = np.asarray(gammas, float)
+    player = solver.start(auditor, levels, C)
+    game = AveragingGame(player, rows, auditor, levels, C, tol, budget, keep_plays)
+    limits = Limits(max_iter, budget * (1.0 - FOR_LAST_LOOK))
     return play_out(game, limits, Listener.of(on_round), checkpoint)
 
 
@@ -155,6 +159,7 @@ class AveragingGame:
         gammas: Array,
         C: float,
         tol: float | None,
+        budget: float,
         keep_plays: bool,
     ) -> None:
         self._player = player
@@ -163,6 +168,7 @@ class AveragingGame:
         self._gammas = gammas
         self._C = C
         self._tol = tol
+        self._budget = budget
         self._keep_plays = keep_plays
         self._costs = np.tile(auditor.base_cost, (len(gammas), 1))
         self._unperturbed: tuple[Duals, Array] | None = None
@@ -183,6 +189,8 @@ class AveragingGame:
 
     def prepare_round(self) -> _Played:
         """Compute all of a round: a fit can take long, and Ctrl-C may stop it."""
+        for_rounds = self._budget * (1.0 - FOR_LAST_LOOK)
+        self._auditor.keep_to(self.clock.deadline(for_rounds), self._budget)
         _, before = self._standing
         number = before.number + 1 if before else 1
         duals = self._player.duals
@@ -239,10 +247,14 @@ class AveragingGame:
         return {game: self._looked_at(game, ending, now) for game, ending in endings.items()}
 
     def _looked_at(self, game: int, ending: Ending, now: _Standing) -> Ending:
-        """Look at where a game ends by the search of `audit`, which may find a worse subgroup."""
+        """Look at where a game ends by the search of `audit`, which may find a worse subgroup.
+
+        Each game has an even share of what all of them may spend on that.
+        """
+        self._auditor.keep_to(self.clock.deadline(self._budget), self._budget)
         residuals = [residual[game] for residual in now.answer.residuals]
-        votes = now.votes[game]
-        worst = self._auditor.audited_subgroup(ending.worst, residuals, votes, now.number)
+        known = ending.worst, residuals, now.votes[game], now.number
+        worst = self._auditor.audited_subgroup(*known, share=1.0 / len(self._gammas))
         return ending._replace(worst=worst)
 
     def _penalty(self, now: _Standing) -> Array:

@@ -27,11 +27,11 @@ from gerrymend.solvers.base import Checkpoint, Equilibrium, GameSolver, Round
 from gerrymend.solvers.loop import Limits, Listener
 from gerrymend.solvers.loop import play as play_out
 from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.closing_look import FOR_LAST_LOOK
 from gerrymend.solvers.players.rows import Rows
 from gerrymend.solvers.pool.path import PoolPath
 
-# The part of the budget that rounds leave for the last look, and for a proof after it.
-_FOR_LAST_LOOK = 0.35
+# The part of the budget that rounds leave for a proof, the last look before it included.
 _FOR_PROOF = 0.6
 
 
@@ -75,6 +75,6 @@ class ExponentiatedGradient(GameSolver):
             rows, auditor, known, gammas,
             certify=certify, C=C, max_iter=max_iter, tol=tol, budget=budget,
         )  # fmt: skip
-        for_rounds = budget * (1.0 - (_FOR_PROOF if certify else _FOR_LAST_LOOK))
+        for_rounds = budget * (1.0 - (_FOR_PROOF if certify else FOR_LAST_LOOK))
         limits = Limits(max_iter, for_rounds)
         return play_out(path, limits, Listener.of(on_round), checkpoint)

@@ -198,7 +198,11 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
 
     @property
     def worst_subgroup_(self) -> Subgroup | None:
-        """The worst subgroup that is known of the mixture."""
+        """The worst subgroup that is known of the mixture, by a last look like that of `audit`.
+
+        Its unfairness is a lower bound unless `upper_bound_` meets it: an audit that is given more
+        time than the fit can find a worse one, above all of a fit with a `budget`.
+        """
         return self._fitted_.worst
 
     @property

@@ -4,7 +4,9 @@ What is decided comes by label-cell (`rows.py`), and is reduced to sums by cell 
 that follows is over cells.
 """
 
-from collections.abc import Callable, Sequence
+import math
+import time
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,14 +18,15 @@ from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.subgroup import ROUNDING, EventCells, Subgroup
 from gerrymend.notions import FairnessNotion, nothing_counts
 from gerrymend.solvers.players.centring import Centring, Overall, WithinStrata
+from gerrymend.solvers.players.closing_look import CLOSING_WORK, closing_look
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.subgroups.base import BoundClass, Found, SubgroupClass
 from gerrymend.subgroups.compiling import compile_proofs
 from gerrymend.subgroups.rules import Members
 
-# Numbers that a last look may read to have more starts than an audit: which of two equal ways is
-# taken is a matter of rounding, and an audit adds up otherwise.
-_LAST_LOOK_WORK = 2.5e9
+# The part of the time that is left which a search may take; and of the budget, however late it is.
+_SEARCH_SHARE = 0.5
+_LEAST = 0.02
 
 
 class NotionAuditor:
@@ -183,6 +186,31 @@ class Auditor:
         # err = ⟨w, y⟩ / n + ⟨w·(1 − 2y), p⟩ / n
         self.error_of_zero = total(label_cells.weight * label_cells.labels) / self.total_weight
         self._error_slope = self.base_cost / self.total_weight
+        self._deadline = math.inf
+        self._least_seconds = 0.0
+
+    def keep_to(self, deadline: float, budget: float) -> None:
+        """Have searches end by a deadline, by time.monotonic, of a budget in seconds.
+
+        Without one, an infinite one, no search looks at the clock, so that a seed repeats a fit.
+        """
+        self._deadline = deadline
+        self._least_seconds = _LEAST * budget
+
+    def seconds(self, share: float = _SEARCH_SHARE) -> float:
+        """Return how long a search may take that begins now: a share of what is left."""
+        if math.isinf(self._deadline):
+            return math.inf
+        return max(self._least_seconds, share * (self._deadline - time.monotonic()))
+
+    def search(self, bound: BoundClass, residuals: Array) -> Found:
+        """Search a class for the worst subgroup of each residual, in the time that there is."""
+        if math.isinf(self._deadline):
+            return bound.worst(residuals)
+        share = _SEARCH_SHARE / len(residuals)
+        found = [bound.search(residual, seconds=self.seconds(share)) for residual in residuals]
+        values, members, keys = (np.concatenate(part) for part in zip(*found, strict=True))
+        return Found(values, members, keys)
 
     def _pressed(self) -> slice:
         """Return a slice of all label-cells whose cost can change: those in a notion's event."""
@@ -190,17 +218,15 @@ class Auditor:
         return slice(int(min(p.min() for p in places)), int(max(p.max() for p in places)) + 1)
 
     @interruptible
-    def worst(
-        self, votes: Array, n_votes: int | None, find: Callable[..., Found] | None = None
-    ) -> Answer:
+    def worst(self, votes: Array, n_votes: int | None) -> Answer:
         """Find the worst subgroup of each model, by the search of the rounds.
 
         Votes are the weight decided 1 in each label-cell, added up over so many plays; with
-        n_votes=None they are those of a mixture. `find(bound, residuals)` searches otherwise.
+        n_votes=None they are those of a mixture.
         """
         residuals = self.residuals(votes, n_votes)
         found = [
-            one.subgroups.worst(residual) if find is None else find(one.subgroups, residual)
+            self.search(one.subgroups, residual)
             for one, residual in zip(self.notions, residuals, strict=True)
         ]
         if len(found) == 1:  # the usual case, and this is run every round
@@ -223,22 +249,38 @@ class Auditor:
 
     @interruptible
     def audited_subgroup(
-        self, known: Subgroup | None, residuals: Sequence[Array], votes: Array, n_votes: int
+        self,
+        known: Subgroup | None,
+        residuals: Sequence[Array],
+        votes: Array,
+        n_votes: int,
+        share: float,
     ) -> Subgroup | None:
-        """Return the worst subgroup of a model: the known one, or what the search of `audit` finds.
+        """Return the worst subgroup of a model: the known one, or what a closing look finds.
 
-        `residuals` has those of each notion.
+        `residuals` has those of each notion; `share` is the part of what a fit may spend on such
+        looks, in work or seconds.
         """
         worst = known
-        for notion, residual in zip(self.notions, residuals, strict=True):
-            if notion.subgroups.exact or notion.audited is notion.subgroups:
+        for i, (notion, residual) in enumerate(zip(self.notions, residuals, strict=True)):
+            if not self._looks_again(notion):
                 continue
-            found = notion.audited.thorough(_LAST_LOOK_WORK).worst(residual[None])
+            part = share / (len(self.notions) - i)
+            look = closing_look(
+                notion.audited, residual, work=share * CLOSING_WORK, seconds=self.seconds(part)
+            )
+            found = look.found
             least = (abs(worst.unfairness) if worst else 0.0) + ROUNDING
             if abs(float(found.values[0])) / self.total_weight > least:
                 members = found.members[0] > 0
                 worst = notion.subgroup(found.keys[0], members, votes, n_votes) or worst
         return worst
+
+    def _looks_again(self, notion: NotionAuditor) -> bool:
+        """Tell if rounds may have missed a subgroup: by their search, or for want of time."""
+        return math.isfinite(self._deadline) or not (
+            notion.subgroups.exact or notion.audited is notion.subgroups
+        )
 
     def compile_proofs(self) -> None:
         """Have compiled what proofs of the class need, before a clock starts."""
@@ -247,11 +289,26 @@ class Auditor:
     def upper_bound(self, residuals: Sequence[Array]) -> Array:
         """Unfairness that no subgroup of the class exceeds, for each model, by its residuals."""
         bounds = [
-            one.subgroups.upper_bound(residual)
+            self.bounds(one.subgroups, residual)
             for one, residual in zip(self.notions, residuals, strict=True)
         ]
         largest: Array = np.max(bounds, axis=0) / self.total_weight
         return largest
+
+    def bounds(self, bound: BoundClass, residuals: Array) -> Array:
+        """Return a |value| that no subgroup exceeds, for each residual.
+
+        It is that of the worst where a search is exact, unless time ends it.
+        """
+        if not bound.exact or math.isinf(self._deadline):
+            return bound.upper_bound(residuals)
+        share = _SEARCH_SHARE / len(residuals)
+        return np.array(
+            [
+                bound.prove(residual, seconds=self.seconds(share)).upper_bound
+                for residual in residuals
+            ]
+        )
 
     def error(self, votes: Array, n_votes: int) -> Array:
         """Weighted error of each model."""

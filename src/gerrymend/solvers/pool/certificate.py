@@ -58,7 +58,7 @@ def prove_mixture(
     n = auditor.total_weight
     # Whatever ends it, there is a bound for every notion.
     bounds = [
-        float(one.upper_bound(residual)[0]) / n
+        float(auditor.bounds(one, residual)[0]) / n
         for one, residual in zip(classes, residuals, strict=True)
     ]
     met: list[PooledGroup] = []

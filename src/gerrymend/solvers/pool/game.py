@@ -42,8 +42,8 @@ _LOOK_HARDER_AFTER = 4 * _WAVE
 _FOUND_AT_ONCE = 2
 # Unfairness by which a subgroup is worse than those of the pool, to be worth another weighing.
 _WORSE = 1e-3
-# The part of the budget that a look leaves: the Auditor's search has half of what is left.
-_FOR_SEARCH = 0.15
+# The part of the budget that is kept for the closing look.
+_FOR_CLOSING = 0.15
 
 
 class Stage(StrEnum):
@@ -146,8 +146,14 @@ class PoolGame:
         """Return whether there is a mixture already."""
         return self._at.standing is not None
 
+    def _keep_to_the_clock(self) -> None:
+        """Have the Auditor's searches leave time for the closing look."""
+        deadline = self.clock.deadline((1.0 - _FOR_CLOSING) * self._budget)
+        self._auditor.keep_to(deadline, self._budget)
+
     def prepare(self) -> Step:
         """Work out the next step."""
+        self._keep_to_the_clock()
         if self._at.stage == Stage.ROUNDS:
             return self._round()
         if self._at.stage == Stage.LOOKING:
@@ -276,7 +282,7 @@ class PoolGame:
             if look.unfairness > known + ROUNDING:
                 pool.add_group(look.group)
             last_excess = max(0.0, look.unfairness - max(self._gamma, known))
-            if last_excess <= _WORSE or self._left() < _FOR_SEARCH:
+            if last_excess <= _WORSE or self._left() < _FOR_CLOSING:
                 break
         standings = [self._stakes.standing(weights, look.group) for weights in tried]
         best = min(standings, key=self._stakes.preference)
@@ -296,7 +302,7 @@ class PoolGame:
         assert at.standing is not None
         last = LastLook(self._looks, self._pool, self._stakes, at.clear)
         best = last.best_from(
-            at.standing, audited=audited, hurried=lambda: self._left() < _FOR_SEARCH
+            at.standing, audited=audited, hurried=lambda: self._left() < _FOR_CLOSING
         )
         program = weigh(self._pool.error, self._pool.unfairness, self._gamma, self._C)
         return at.standing_at(best, program=program, clear=last.clear)
@@ -314,6 +320,8 @@ class PoolGame:
             deadline = self.clock.deadline(self._budget)
             certificate = prove_mixture(self._auditor, pool, program.weights, self._gamma, deadline)
             if not certificate.is_refuted or self._left() <= 0:
+                if self._left() <= 0:  # searches were cut short
+                    pool.add_group(self._looks.close(program.weights).group)
                 for group in (found, *certificate.found):  # the mixture is measured by them too
                     pool.add_group(group)
                 best = self._stakes.standing(certificate.weights, found)
@@ -349,6 +357,7 @@ class PoolGame:
 
     def equilibrium(self) -> Equilibrium:
         """Return what the game came to, its mixture measured by all subgroups of any game."""
+        self._keep_to_the_clock()
         assert self._at.standing is not None
         standing = self._stakes.standing(self._at.standing.weights, self._at.standing.worst)
         at = self._at.standing_at(standing)

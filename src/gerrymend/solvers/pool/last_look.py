@@ -16,10 +16,11 @@ unfairness to every subgroup. That needs no other look.
 
 Where proofs end, a mixture is audited before it becomes the inner one. Where they don't, searches
 have to do until nothing is left to gain; then it is audited, and if that finds more it goes on from
-there. A mixture whose unfairness isn't proven keeps clear of gamma.
+there. A mixture whose unfairness isn't proven keeps clear of gamma. What stands in the end without
+a proof gets a closing look, harder than all before (`players/closing_look.py`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -43,6 +44,8 @@ _UNPROVEN = 0.95
 _STEP = 0.7
 # Error, or its worth in unfairness, for which it is not worth going on.
 _CLOSE = 5e-4
+# Closing looks at most, each of the mixture that is best by the last one.
+_CLOSINGS = 2
 
 
 class LastLook:
@@ -64,6 +67,7 @@ class LastLook:
         self._constant = pool.fair_constant()
         self._mixtures: list[Array] = []
         self._in_full: set[int] = set()
+        self._settled: set[int] = set()
         self._found: PooledGroup
         self.clear = clear
 
@@ -72,6 +76,7 @@ class LastLook:
 
         It ends sooner where it is `hurried`.
         """
+        closes = audited and self._looks.closes
         audited = audited and not self._looks.exact
         self._look_at(first.weights, np.inf, self._stakes(), audited)
         for _ in range(_ATTEMPTS):
@@ -85,15 +90,27 @@ class LastLook:
                 self._audit(number)
             if not goes_on or hurried():
                 break
-        return self._standing(audited)
+        return self._standing(audited, closes, hurried)
 
-    def _standing(self, audited: bool) -> Standing:
-        """Return the best of all, once it was audited: what that finds is what the fit reports."""
+    def _standing(self, audited: bool, closes: bool, hurried: Callable[[], bool]) -> Standing:
+        """Return the best of all, once it was looked at for the last time.
+
+        What that finds is what the fit reports. Where it finds more another may be the best, which
+        is looked at in turn; after some it is the best of those.
+        """
+        closed = 0
         while True:
             number, best = self._best(self._stakes().preference)
-            if not audited or number in self._in_full:
+            if audited and number not in self._in_full:
+                self._audit(number)
+            elif not closes or number in self._settled:
                 return best
-            self._audit(number)
+            elif closed == _CLOSINGS or (closed > 0 and hurried()):
+                return self._best(self._stakes().preference, self._settled)[1]
+            else:
+                self._take_in_full(number, self._looks.close(self._mixtures[number]))
+                self._settled.add(number)
+                closed += 1
 
     def _stakes(self, C: float | None = None) -> Stakes:
         """Return what is at stake clear of gamma, by default at the user's C."""
@@ -111,11 +128,14 @@ class LastLook:
             options.append((stakes, stakes.standing(program.weights, self._found)))
         return min(options, key=lambda option: self._stakes().preference(option[1]))
 
-    def _best(self, worth: Callable[[Standing], float]) -> tuple[int, Standing]:
+    def _best(
+        self, worth: Callable[[Standing], float], among: Collection[int] | None = None
+    ) -> tuple[int, Standing]:
         """Measure all by the subgroups that are known now; return the best, and its number."""
         options = [
             (number, standing)
             for number, weights in enumerate(self._mixtures)
+            if among is None or number in among
             for standing in self._measured(weights)
         ]
         return min(options, key=lambda option: worth(option[1]))
@@ -150,10 +170,15 @@ class LastLook:
         return True
 
     def _audit(self, number: int) -> None:
-        """Audit a mixture; if the proof doesn't end, keep clear of gamma from now on."""
-        look = self._looks.audit(self._mixtures[number])
+        """Audit a mixture."""
+        self._take_in_full(number, self._looks.audit(self._mixtures[number]))
+
+    def _take_in_full(self, number: int, look: Look) -> None:
+        """Take in an audit; if its proof didn't end, keep clear of gamma from now on."""
         self._take_in(self._mixtures[number], look)
         self._in_full.add(number)
+        if look.upper_bound <= look.unfairness + ROUNDING:
+            self._settled.add(number)
         # The part of the bound that was found is 1 where the proof ended. Where it didn't, all of
         # the bound may be there, for which a mixture keeps to that part of gamma; but no less than
         # _UNPROVEN of it, as bounds of proofs that got nowhere say little.

@@ -11,14 +11,16 @@ are limited by the numbers that they read.
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers.players.auditor import Auditor, NotionAuditor
+from gerrymend.solvers.players.closing_look import LEAST_SECONDS, MOST_CELLS_PROVEN, closing_look
 from gerrymend.solvers.pool.pool import Pool, PooledGroup
-from gerrymend.subgroups.base import BoundClass, Bracket, Found
+from gerrymend.subgroups.base import BoundClass, Bracket
 
 # Numbers that a proof may read: about a second, at 4 ns each; and one that is to find subgroups
 # rather than to prove, a tenth of that. Branch and bound finds more than as many starts.
@@ -26,10 +28,6 @@ _AUDIT_WORK = 2.5e8
 _PROBE_WORK = 2.5e7
 # And a search, to have more starts than `audit`: half a second.
 _SEARCH_WORK = 1.25e8
-# With more cells than this, that much work gets nowhere.
-_MOST_CELLS_PROVEN = 20_000
-# The part of what is left of a budget that a proof may take.
-_PROOF_SHARE = 0.5
 
 
 class Look(NamedTuple):
@@ -48,7 +46,8 @@ class ThoroughLooks:
     auditor, pool :
         What is asked, and what mixtures are of.
     deadline : float
-        When the budget ends, by time.monotonic; ∞ where there is none.
+        When the budget ends, by time.monotonic; ∞ where there is none. All looks but a closing one
+        end by that of the auditor.
     """
 
     def __init__(self, auditor: Auditor, pool: Pool, deadline: float) -> None:
@@ -57,10 +56,15 @@ class ThoroughLooks:
         self._deadline = deadline
         # Then the search of the rounds has found the worst, and no other look finds more.
         self.exact = all(notion.subgroups.exact for notion in auditor.notions)
+        # Whether a closing look can find more: with a budget any search may be cut short, and
+        # without one an audit of very many cells is all that can be afforded.
+        n_cells = max(len(notion.event_weight) for notion in auditor.notions)
+        harder = not self.exact and n_cells <= MOST_CELLS_PROVEN
+        self.closes = harder or math.isfinite(deadline)
 
     def search(self, weights: Array) -> Look:
         """Search as the rounds do."""
-        answer = self._auditor.worst(self._pool.decided(weights)[None], None, self._found)
+        answer = self._auditor.worst(self._pool.decided(weights)[None], None)
         which, key = answer.key(0)
         group = PooledGroup(which, answer.found[which].members[0] > 0, key)
         return Look(group, float(answer.unfairness[0]))
@@ -72,6 +76,12 @@ class ThoroughLooks:
     def audit(self, weights: Array) -> Look:
         """Search and prove as an audit does; search with more starts where the proof can't end."""
         return self._worst(weights, self._audited)
+
+    def close(self, weights: Array) -> Look:
+        """Look as a fit ends, in all the time that is left where there is a budget."""
+        left = max(LEAST_SECONDS, self._deadline - time.monotonic())
+        each = left / len(self._auditor.notions)
+        return self._worst(weights, partial(self._closed, seconds=each))
 
     @interruptible
     def _worst(self, weights: Array, found_by: Callable[[NotionAuditor, Array], Bracket]) -> Look:
@@ -87,16 +97,15 @@ class ThoroughLooks:
 
     def _probed(self, notion: NotionAuditor, residual: Array) -> Bracket:
         bound = notion.subgroups
-        if len(residual) > _MOST_CELLS_PROVEN:
+        if len(residual) > MOST_CELLS_PROVEN:
             return self._closed_in(bound.thorough(), residual, 0.0)
         return self._closed_in(bound, residual, _PROBE_WORK)
 
     def _audited(self, notion: NotionAuditor, residual: Array) -> Bracket:
         bound = notion.audited
         if math.isfinite(self._deadline) and not bound.exact:
-            seconds = _PROOF_SHARE * max(0.0, self._deadline - time.monotonic())
-            return bound.prove(residual, seconds=seconds)
-        if len(residual) > _MOST_CELLS_PROVEN:
+            return bound.prove(residual, seconds=self._auditor.seconds())
+        if len(residual) > MOST_CELLS_PROVEN:
             return self._closed_in(bound, residual, 0.0)
         bracket = self._closed_in(bound, residual, _AUDIT_WORK)
         found = abs(float(bracket.found.values[0]))
@@ -104,6 +113,9 @@ class ThoroughLooks:
             return bracket
         both = bracket.found, bound.thorough(_SEARCH_WORK).worst(residual[None])
         return bracket._replace(found=max(both, key=lambda found: abs(float(found.values[0]))))
+
+    def _closed(self, notion: NotionAuditor, residual: Array, seconds: float) -> Bracket:
+        return closing_look(notion.audited, residual, seconds=seconds)
 
     def _look(self, which: int, bracket: Bracket) -> Look:
         found = bracket.found
@@ -113,10 +125,5 @@ class ThoroughLooks:
 
     def _closed_in(self, bound: BoundClass, residual: Array, work: float) -> Bracket:
         """Search, and prove from there for so much work."""
-        return bound.close_in(residual, self._found(bound, residual[None]), work=work)
-
-    def _found(self, bound: BoundClass, residuals: Array) -> Found:
-        """Search one residual, in half of the time that is left where there is a budget."""
-        if bound.exact or math.isinf(self._deadline):
-            return bound.worst(residuals)
-        return bound.search(residuals[0], seconds=max(0.0, self._deadline - time.monotonic()) / 2)
+        found = self._auditor.search(bound, residual[None])
+        return bound.close_in(residual, found, work=work)

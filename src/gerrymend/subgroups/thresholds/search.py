@@ -10,6 +10,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,10 @@ _LEAST_GAIN = 1e-12
 # How far starts are from the best direction so far, in turn; ∞ is anywhere. Many short ascents from
 # near the best find more in the same time than few long ones, and far ones help in few dimensions.
 _STEPS = (np.inf, 0.1, 1.0, 0.1)
+# Drawn starts after which a search begins again, far from all that it has found. Of 41 mixtures of
+# 100 to 2,000 rows and 6 to 14 dimensions, 8 chains of 100 starts miss 0.6 % of the worst that is
+# known in the mean and 3 % at most; one of 800 misses 1.4 % and 8 %, one of 100 5 % and 15 %.
+_CHAIN = 100
 # Starts of a search that is asked often: as many as this many numbers allow, within limits.
 _OFTEN_NUMBERS = 135_000
 _FEWEST = 5
@@ -58,6 +63,21 @@ def starts_for(n_numbers: int, restarts: int | None) -> int:
     return min(_MOST, max(_FEWEST, _OFTEN_NUMBERS // max(1, n_numbers)))
 
 
+class _Reached(NamedTuple):
+    """Where ascents have led: a direction, its |value|, how many cells are in, and the first."""
+
+    direction: Array
+    value: float
+    size_and_first: tuple[int, int]
+
+    def betters(self, other: "_Reached") -> bool:
+        """Tell if the value is larger, or the same of fewer cells or earlier ones."""
+        if self.value > other.value + _LEAST_GAIN:
+            return True
+        same = self.value > other.value - _LEAST_GAIN
+        return same and self.size_and_first < other.size_and_first
+
+
 class Ascent:
     """Ascents over the columns of z, and a column of ones, from starts that are given or drawn."""
 
@@ -83,30 +103,56 @@ class Ascent:
         one of fewer distinct rows, or whose first comes first.
         """
         check_cells(len(self.z), residual, rows)
+        if not starts:
+            restarts = 0
+        best = self._chain(residual, rows, smallest, starts, range(min(restarts, _CHAIN)), deadline)
+        for first in range(_CHAIN, restarts, _CHAIN):
+            if time.monotonic() >= deadline:
+                break
+            numbers = range(first, min(first + _CHAIN, restarts))
+            other = self._chain(residual, rows, smallest, (), numbers, deadline, len(starts))
+            if other.betters(best):
+                best = other
+        return best.direction, best.value
+
+    def _chain(
+        self,
+        residual: Array,
+        rows: NDArray[np.intp],
+        smallest: int,
+        starts: Sequence[Array],
+        numbers: range,
+        deadline: float,
+        n_before: int = 0,
+    ) -> "_Reached":
+        """Ascend from given starts and then from drawn ones, many of them near the best so far.
+
+        `n_before` is the number of starts that other chains were given, so that no two draw alike.
+        """
         half = float(value_of_all(residual)) / 2
         size = len(self.zt)
-        best = np.zeros(size)
-        best[-1] = half != 0  # everyone, where they have a value, and else no one
-        best_value = abs(half) if smallest == 0 else -1.0
-        size_and_first = (len(self.z) if half else 0, 0)
-        for i in range(len(starts) + restarts if starts else 0):
+        everyone = np.zeros(size)
+        everyone[-1] = half != 0  # where they have a value, and else no one
+        best = _Reached(
+            everyone, abs(half) if smallest == 0 else -1.0, (len(self.z) if half else 0, 0)
+        )
+        for i in range(n_before + numbers.start, n_before + len(starts) + numbers.stop):
             if i < len(starts):
                 start = starts[i]
             else:
                 start = self._draw(i)
                 step = _STEPS[i % len(_STEPS)]
                 if np.isfinite(step):
-                    start = best + step * start / np.sqrt(size)
+                    start = best.direction + step * start / np.sqrt(size)
             direction, value = self._climb(start, residual, half, rows, smallest, deadline)
-            if value > best_value - _LEAST_GAIN:
+            if value > best.value - _LEAST_GAIN:
                 direction, members = self._worse_side(direction, residual, half)
-                if value > best_value + _LEAST_GAIN or members < size_and_first:
-                    best = direction
-                    best_value = value
-                    size_and_first = members
+                reached = _Reached(direction, value, members)
+                if reached.betters(best):
+                    best = reached
             if time.monotonic() >= deadline:
                 break
-        return best, best_value
+        return best
 
     def _draw(self, i: int) -> Array:
         """Return the random numbers of a start, which are the same in every search."""
