@@ -16,7 +16,7 @@ from gerrymend.checker.figures import (
     NOTIONS,
     Figures,
     Measured,
-    leave_later,
+    later_fields,
     outcomes_of,
     rate_of,
     wrong_figures,
@@ -183,7 +183,7 @@ def _run(case: Case) -> None:
     described = _described(case.stated)
     checked = [_check_subgroup(where, one, case) for where, one in described.items()]
     there = (case.stated["held_out"] or {}).get("subgroup")
-    if fields := leave_later([*described.values(), *filter(None, [there])]):
+    if fields := later_fields([*described.values(), *filter(None, [there])]):
         case.leave(fields, "which reports of before don't state")
     check_top(case)
     check_sides(case)

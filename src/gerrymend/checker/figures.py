@@ -345,10 +345,10 @@ def wrong_figures(
             yield f"its {name} is stated as {stated[name]!r}, and is {shown(value)}."
 
 
-def leave_later(described: Sequence[Mapping[str, Any]]) -> str:
+def later_fields(described: Sequence[Mapping[str, Any]]) -> str:
     """Return the fields that some of these subgroups don't state, as reports of before don't.
 
-    >>> leave_later([{"rest_rate": 0.5}])
+    >>> later_fields([{"rest_rate": 0.5}])
     ''
     """
     if all(_LATER in one for one in described):

@@ -86,6 +86,7 @@ def audit_view(
     report = document.with_columns(report)
     rows = "rows" if model is None else model["audited"]
     shown = look(report)
+    cautious = cautions(report)
     title = "Subgroup fairness audit" if model is None else "Audit of a trained model"
     axis = _axis(report)
     unit = report["notions"][0].get("unit")
@@ -100,10 +101,10 @@ def audit_view(
         "average": average(report),
         "reference": reference_words(report),
         "warnings": warning_sentences(report),
-        "cautions": cautions(report),
+        "cautions": cautious,
         "verdict": [
             *([] if model is None else samples_sentences(model)),
-            *(one for one in verdict_sentences(report, rows) if one not in cautions(report)),
+            *(one for one in verdict_sentences(report, rows) if one not in cautious),
         ],
         "direction": " ".join(direction_sentences(report)),
         "people": people_figures(report, rows),
