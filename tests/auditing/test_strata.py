@@ -362,3 +362,79 @@ def test_codes_of_many_digits_name_their_strata_apart():
     report = audit(**data, notion="statistical_parity")
     assert [one.stratum for one in report.strata] == [f"zip = {code}" for code in np.unique(codes)]
     assert check_report(report, **data).problems == []
+
+
+def with_an_empty_one(rows_of_smiths=200, n_rows=600):
+    """All smiths have the positive label: none of them is in a false positive rate."""
+    rng = np.random.default_rng(0)
+    job = np.where(
+        np.arange(n_rows) < rows_of_smiths, "smith", rng.choice(["cook", "nurse"], n_rows)
+    )
+    sex = rng.choice(["F", "M"], n_rows)
+    y = np.where(job == "smith", 1, rng.integers(0, 2, n_rows))
+    decided = (rng.random(n_rows) < np.where(sex == "F", 0.6, 0.4)).astype(int)
+    return {
+        "y_true": y,
+        "y_pred": decided,
+        "sensitive_features": {"sex": sex},
+        "control_features": {"job": job},
+    }
+
+
+def test_strata_that_are_left_out_are_told_in_every_output():
+    data = with_an_empty_one()
+    report = audit(**data, subgroups="marginals", leave_out_empty_strata=True)
+    (left_out,) = report.empty_strata
+    assert left_out.to_dict() == report.to_dict()["empty_strata"][0] == {
+        "notion": "false_positive_rate", "number": 1, "rows": 200, "strata": ["job = smith"],
+    }  # fmt: skip
+    # Those that count are shown, both of them: nobody follows from them who is not.
+    assert [one.stratum for one in report.strata] == ["job = cook", "job = nurse"]
+    assert report.strata_left_out == 0
+    told = (
+        "Left out is 1 stratum without a row that the false positive rate is over: job = smith "
+        "(200 rows). Everyone else is compared within strata of job, of which there are 2:"
+    )
+    text = " ".join(str(report).split())
+    assert told in text
+    assert "Strata job = cook: " in text  # with its rate and rows
+    assert told in report.to_markdown()
+    assert told in " ".join(report.to_html().split())
+    assert check_report(report, **data).problems == []
+    proof = prove(**data, at_most=0.5, leave_out_empty_strata=True)
+    assert "job = smith (200 rows)." in str(proof)
+    assert proof.to_dict()["empty_strata"][0]["rows"] == 200
+
+
+def test_a_stratum_of_few_rows_is_left_out_without_its_name():
+    data = with_an_empty_one(rows_of_smiths=4)
+    report = audit(**data, subgroups="marginals", leave_out_empty_strata=True)
+    assert "smith" not in report.to_json() + str(report) + report.to_html()
+    (left_out,) = report.empty_strata
+    assert (left_out.number, left_out.rows, left_out.strata) == (1, None, ())
+    assert check_report(report, **data).problems == []
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [{"number": 2}, {"rows": 199}, {"strata": []}, {"strata": ["job = cook"]}, {"notion": "other"}],
+    ids=str,
+)
+def test_a_lie_about_what_is_left_out_is_found(lie):
+    data = with_an_empty_one()
+    report = audit(**data, subgroups="marginals", leave_out_empty_strata=True).to_dict()
+    report["empty_strata"][0].update(lie)
+    assert check_report(report, **data).problems
+    assert check_report({**report, "empty_strata": []}, **data).problems
+
+
+def test_of_two_rates_one_may_leave_out_a_stratum():
+    data = with_an_empty_one()
+    report = audit(**data, subgroups="marginals", notion="equalized_odds",
+                   leave_out_empty_strata=True)  # fmt: skip
+    assert [one.notion for one in report.empty_strata] == ["false_positive_rate"]
+    assert len(report.strata) == 2 + 3
+    assert "Everyone is compared within strata of job, of which there are 3:" in " ".join(
+        str(report).split()
+    )
+    assert check_report(report, **data).problems == []

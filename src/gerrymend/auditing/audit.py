@@ -115,7 +115,8 @@ def audit(
         What may rightly matter, such as an occupation: groups are compared within each stratum, the
         rows of equal values, and summed over strata. Names of columns where `data` is given.
     leave_out_empty_strata : bool, default=False
-        Leave out a stratum without a row that the rate is over, rather than refuse it.
+        Leave out a stratum without a row that the rate is over, rather than refuse it; the report
+        says which. Its rows are still among all rows, of which unfairness is a share.
     n_permutations : int, default=0
         Permutations for a p-value of the worst unfairness, each with the whole search repeated, so
         that the p-value accounts for it. 199 will do; below 19 no p-value can be 5 %. Of scores:

@@ -28,7 +28,7 @@ from gerrymend.auditing.inference.standing_out import NamedGroups
 from gerrymend.auditing.intersections import intersection_rates
 from gerrymend.auditing.marginal_rates import marginal_rates
 from gerrymend.auditing.sharpest import LEVEL, SharpestGroup, sharpest_group
-from gerrymend.auditing.strata import stratum_rates
+from gerrymend.auditing.strata import empty_strata, stratum_rates
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.auditing.where_it_lies import where_it_lies
@@ -317,16 +317,18 @@ def _strata_fields(
     if strata is None:
         return {}
     columns = {column.name: column for column in seen[0].tally.columns}
+    members = [(name, rule.members(columns)) for name, rule in groups]
     shown = [
         stratum_rates(
-            one,
-            min_group_size,
-            [rule.members(columns) for name, rule in groups if name == one.notion.name],
+            one, min_group_size, [inside for name, inside in members if name == one.notion.name]
         )
         for one in seen
     ]
+    every = [inside for _, inside in members]
+    empty = (empty_strata(one, min_group_size, every) for one in seen)
     return {
         "control_features": tuple(column.name for column in strata.columns),
         "strata": tuple(stratum for rates, _ in shown for stratum in rates),
         "strata_left_out": sum(left_out for _, left_out in shown),
+        "empty_strata": tuple(one for one in empty if one is not None),
     }

@@ -6,17 +6,18 @@ from typing import Any
 
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend._runtime.reprs import short_repr
-from gerrymend.auditing.chosen_subgroups import worst_of_notion
+from gerrymend.auditing.chosen_subgroups import cells_of, worst_of_notion
 from gerrymend.auditing.examine import as_sum, prove_each, why_no_bound
 from gerrymend.auditing.from_rows import Given, as_read, read_tally
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
-from gerrymend.auditing.strata import check_counted
+from gerrymend.auditing.strata import EmptyStrata, check_counted, empty_strata
 from gerrymend.auditing.subgroup import Subgroup, beyond_rounding
 from gerrymend.auditing.tally import largest_rounding
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_budget, check_number
 from gerrymend.notions import GroupMean, NotionLike, by_class, directed_notions
+from gerrymend.reporting.audit.strata import empty_sentence
 from gerrymend.reporting.wording import bound
 from gerrymend.subgroups import as_subgroup_class
 from gerrymend.subgroups.compiling import compile_proofs
@@ -44,6 +45,8 @@ class Proof:
         Why no bound was proven, and what to change, as in AuditReport.
     unit : str
         That of a mean of numbers; empty where it is none, or was not said.
+    empty_strata : tuple of EmptyStrata
+        Strata that were left out, as in AuditReport.
     """
 
     status: str
@@ -54,6 +57,7 @@ class Proof:
     covers: str
     no_bound: str | None = None
     unit: str = ""
+    empty_strata: tuple[EmptyStrata, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -71,6 +75,7 @@ class Proof:
             "subgroup": None if self.subgroup is None else self.subgroup.to_dict(),
             "covers": self.covers,
             "no_bound": self.no_bound,
+            "empty_strata": [one.to_dict() for one in self.empty_strata],
         }
 
     def __repr__(self) -> str:
@@ -84,6 +89,11 @@ class Proof:
         )
 
     def __str__(self) -> str:
+        left_out = (empty_sentence(one.to_dict()) for one in self.empty_strata)
+        return " ".join([self._answer(), *left_out])
+
+    def _answer(self) -> str:
+        """Return what was decided, in words."""
         unit = f" {self.unit}".rstrip()
         at_most = f"{self.at_most:g}{unit}"
         found = f"{self.unfairness:.4f}{unit}"
@@ -196,6 +206,7 @@ control_features, leave_out_empty_strata
         status = "proved" if upper_bound <= limit else "undecided"
     no_bound = why_no_bound(examined, value / n, upper_bound / n, at_most, budget)
     units = {notion.unit or "" for notion in notions}
+    told = [] if subgroup is None else [cells_of(seen[0], subgroup)]
     return Proof(
         status,
         at_most,
@@ -205,4 +216,5 @@ control_features, leave_out_empty_strata
         worst.bound.covers,
         no_bound,
         units.pop() if len(units) == 1 else "",
+        tuple(filter(None, (empty_strata(one, min_group_size, told) for one in seen))),
     )

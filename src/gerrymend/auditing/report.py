@@ -19,7 +19,7 @@ from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rendered import Rendered
 from gerrymend.auditing.sharpest import SharpestGroup
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
-from gerrymend.auditing.strata import Stratum
+from gerrymend.auditing.strata import EmptyStrata, Stratum
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.verdict import verdict
 from gerrymend.inputs.settings import check_gamma
@@ -106,6 +106,9 @@ class AuditReport(Rendered):
     strata : tuple of Stratum
         Each stratum with the rate that its rows are compared with, for each notion; without those
         that have too few rows to tell, of which there are `strata_left_out`.
+    empty_strata : tuple of EmptyStrata
+        Strata without a row that a notion is over, which were left out of its comparison, as was
+        asked for; of each notion that has any.
     marginals : tuple of GroupEstimate
         The groups of one attribute at a time, whatever the class, with intervals that hold all at
         once; without those too small to be described, of which there are `marginals_left_out`.
@@ -184,6 +187,7 @@ class AuditReport(Rendered):
     control_features: tuple[str, ...] = ()
     strata: tuple[Stratum, ...] = ()
     strata_left_out: int = 0
+    empty_strata: tuple[EmptyStrata, ...] = ()
     marginals: tuple[GroupEstimate, ...] = ()
     marginals_left_out: int = 0
     marginal_unfairness: float = 0.0

@@ -60,6 +60,7 @@ def report_data(report: AuditReport) -> dict[str, Any]:
         "control_features": list(report.control_features),
         "strata": [stratum.to_dict() for stratum in report.strata],
         "strata_left_out": report.strata_left_out,
+        "empty_strata": [one.to_dict() for one in report.empty_strata],
         "marginal_unfairness": report.marginal_unfairness,
         "single_unfairness": report.single_unfairness,
         "marginals": [group.to_dict() for group in report.marginals],

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.parts import part_of
-from gerrymend.auditing.small_groups import too_few
+from gerrymend.auditing.small_groups import may_be_described, too_few
 from gerrymend.auditing.tally import NotionTally, Strata, Tally
 from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
 from gerrymend.inputs.sample import Sample
@@ -245,6 +245,66 @@ class Stratum:
         }
 
 
+@dataclass(frozen=True)
+class EmptyStrata:
+    """The strata that have no part in a comparison, as none of their rows is one that it is over.
+
+    Attributes
+    ----------
+    notion : str
+        What is compared.
+    number : int
+        How many these are.
+    rows : int or None
+        Rows in all of them together; None where that would tell of few.
+    strata : tuple of str
+        The values of each, in words, but for those that few rows have.
+    """
+
+    notion: str
+    number: int
+    rows: int | None
+    strata: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the strata as plain data."""
+        return {
+            "notion": self.notion,
+            "number": self.number,
+            "rows": self.rows,
+            "strata": list(self.strata),
+        }
+
+
+def empty_strata(
+    seen: NotionTally, min_group_size: int, groups: Sequence[Members]
+) -> EmptyStrata | None:
+    """Return the strata that were left out of the comparison of one notion; None if none was.
+
+    `groups` are those that the report shows, of any notion, given over all cells: beside them the
+    number of rows must not tell of few.
+    """
+    strata = seen.tally.strata
+    if strata is None:
+        return None
+    event = np.asarray(seen.notion.event, dtype=float)
+    empty = [i for i, part in enumerate(strata.parts) if not (event @ part.weight).any()]
+    if not empty:
+        return None
+    people = [strata.parts[i].n_rows.sum(axis=0) for i in empty]
+    together = np.sum(people, axis=0, keepdims=True)
+    everyone = seen.cells.n_rows
+    tells = ~may_be_described(together.sum(), everyone.sum(), min_group_size)
+    tells |= _telling(together, everyone, groups, min_group_size)[0]
+    named = [
+        stratum_words(strata, i)
+        for i, rows in zip(empty, people, strict=True)
+        if not too_few(rows.sum(), min_group_size)
+    ]
+    rows = None if tells else int(together.sum())
+    return EmptyStrata(seen.notion.name, len(empty), rows, tuple(named))
+
+
 def _telling(
     strata: NDArray[Any], rows: NDArray[np.intp], groups: Sequence[Members], min_group_size: int
 ) -> NDArray[np.bool_]:
@@ -282,7 +342,7 @@ def stratum_rates(
     One with fewer rows in the event than `min_group_size` is left out, and so is one that tells of
     so few beside one of the `groups` that the report shows, given over all cells. All strata add up
     to everyone, whose rate is shown: where those that are left out have too few rows together, the
-    smallest of the others is left out as well.
+    smallest of the others is left out as well. Those without any (`empty_strata`) are none of them.
     """
     strata = seen.tally.strata
     if strata is None:
@@ -293,7 +353,11 @@ def stratum_rates(
     rows = by_cell.sum(axis=1).astype(int)
     shown = ~too_few(rows, min_group_size)
     shown &= ~_telling(by_cell, seen.rows_of_cells, groups, min_group_size)
-    while not shown.all() and shown.any() and too_few(rows[~shown].sum(), min_group_size):
+    there = rows > 0
+    shown &= there
+    while (hidden := there & ~shown).any() and shown.any():
+        if not too_few(rows[hidden].sum(), min_group_size):
+            break
         shown[np.flatnonzero(shown)[np.argmin(rows[shown])]] = False
     found = []
     for number in np.flatnonzero(shown).tolist():
@@ -301,4 +365,4 @@ def stratum_rates(
         rate = float(part.outcomes.sum() / part.cells.mass.sum())
         words = stratum_words(strata, number)
         found.append(Stratum(words, seen.notion.name, int(rows[number]), rate))
-    return tuple(found), int((~shown).sum())
+    return tuple(found), int(hidden.sum())

@@ -276,6 +276,9 @@ REPORT = {
     "control_features": Many(TEXT),
     "strata": Many({"stratum": TEXT, "notion": TEXT, "rows": WHOLE, "rate": NUMBER}),
     "strata_left_out": WHOLE,
+    "empty_strata": Absent(
+        Many({"notion": TEXT, "number": WHOLE, "rows": Maybe(WHOLE), "strata": Many(TEXT)})
+    ),
     "marginal_unfairness": AMOUNT,
     "single_unfairness": AMOUNT,
     "marginals": Many(_GROUP),

@@ -46,6 +46,8 @@ def _wrong_strata(case: Case) -> Iterator[str]:
         strata = {key: Measured.of(outcomes, part) for key, part in table.strata.items()}
         withheld = []
         for key, part in strata.items():
+            if not part.active:
+                continue
             one = listed.pop((_words(table.controls, key), name), None)
             if one is None:
                 withheld.append(part.everyone.rows)
@@ -61,10 +63,14 @@ def _wrong_strata(case: Case) -> Iterator[str]:
         if (
             withheld
             and 0 < sum(withheld) < case.stated["min_group_size"]
-            and len(withheld) < len(strata)
+            and len(withheld) < sum(bool(part.active) for part in strata.values())
         ):
             yield f"strata: those that are not listed have {sum(withheld)} rows, too few."
         left_out += len(withheld)
+        yield from _wrong_empty(notion, strata, case)
+    known = {notion["name"] for notion in case.stated["notions"]}
+    if any(one["notion"] not in known for one in case.stated.get("empty_strata", ())):
+        yield "empty_strata has a notion that is none of the report's."
     for words, name in listed:
         yield f"strata: {words} is no stratum of the {name}."
     if case.stated["strata_left_out"] != left_out:
@@ -72,6 +78,33 @@ def _wrong_strata(case: Case) -> Iterator[str]:
             f"strata_left_out is stated as {case.stated['strata_left_out']}, and {left_out} are "
             "not listed."
         )
+
+
+def _wrong_empty(
+    notion: Mapping[str, Any], strata: Mapping[tuple[Any, ...], Measured], case: Case
+) -> Iterator[str]:
+    """Yield what is wrong with the strata without a row that counts, which are left out."""
+    name = notion["name"]
+    empty = {_words(case.table.controls, k): part for k, part in strata.items() if not part.active}
+    people = {words: sum(map(sum, part.table.rows)) for words, part in empty.items()}
+    told = [one for one in case.stated.get("empty_strata", ()) if one["notion"] == name]
+    if len(told) != bool(empty):
+        yield f"empty_strata of the {name} are {len(empty)}, and are stated {len(told)} times."
+        return
+    for one in told:
+        if one["number"] != len(empty):
+            yield f"empty_strata: number is stated as {one['number']}, and is {len(empty)}."
+        smallest = case.stated["min_group_size"]
+        large = [words for words, rows in people.items() if rows >= smallest]
+        if sorted(one["strata"]) != sorted(large):
+            yield f"empty_strata of the {name} are {', '.join(large)}, of those that may be named."
+        total = sum(people.values())
+        if one["rows"] is None:
+            case.leave("empty_strata.rows", "that their number would tell of few rows")
+        elif one["rows"] != total:
+            yield f"empty_strata: rows is stated as {one['rows']}, and is {total}."
+        elif min(total, case.table.n_rows - total) < smallest:
+            yield "empty_strata: rows tells of fewer than min_group_size."
 
 
 def _words(controls: Mapping[str, bool], key: tuple[Any, ...]) -> str:

@@ -76,6 +76,13 @@ class AuditRequest(TableRequest):
                 f"(of a randomised model) says what the model decided; got {given}."
             )
         self._check_scores()
+        if self._are_means and self.threshold is not None:
+            mean = next(one for one in self.notion if one in OUTCOME_NAMES)
+            raise ValueError(
+                f"--threshold {self.threshold:g} cuts scores into decisions, and {mean} is a mean "
+                "of the numbers themselves; leave it out, or choose a rate, such as --notion "
+                "statistical_parity."
+            )
         if self.weight is not None and self.counts is not None:
             raise ValueError(
                 "--weight and --counts exclude each other: a line of FILE is either a row with a "

@@ -53,9 +53,31 @@ def read_reference(
                 f"{LARGEST:g} in size, or a group, such as sex=M.",
             )
         return number
-    conditions = dict(_condition(text, attributes) for text in texts)
-    group = {name: typed(value, name) for name, value in conditions.items()}
+    _check_one_kind(texts)
+    group: dict[str, Any] = {}
+    for name, value in (_condition(text, attributes) for text in texts):
+        if name in group:
+            raise ArgumentError(
+                "reference",
+                f"names {name} twice, and a group has one value of each attribute: pass it once. "
+                "Of several values, make one column of them first.",
+            )
+        group[name] = typed(value, name)
     return GroupMean(group, 1.0 if factor is None else factor)
+
+
+def _check_one_kind(texts: Sequence[str]) -> None:
+    """Raise an ArgumentError for several numbers, or a number beside conditions."""
+    numbers = [text for text in texts if _number(text) is not None]
+    if not numbers:
+        return
+    others = [text for text in texts if _number(text) is None]
+    told = f"the number {numbers[0]} and the group {others[0]}" if others else " and ".join(numbers)
+    raise ArgumentError(
+        "reference",
+        f"is {told}, and groups are compared with one: pass a single number, or the conditions of "
+        "one group, such as sex=M.",
+    )
 
 
 def _number(text: str) -> float | None:

@@ -10,6 +10,7 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.class_words import class_sentences
 from gerrymend.reporting.audit.score_words import direction_of_scores, of_scores
+from gerrymend.reporting.audit.strata import strata_sentences
 from gerrymend.reporting.audit.subgroup_words import compared_sentence, notion_meaning
 from gerrymend.reporting.wording import capitalised, decision_words, label_words
 
@@ -37,33 +38,6 @@ def counts_sentence(treated: str | None, average: str = "rate") -> str:
     """
     word = "Most" if treated is None else "Worst"
     return f"“{word}” counts both how far a group's {average} is off and how many people are in it."
-
-
-def strata_sentences(report: Report) -> list[str]:
-    """Say within what groups are compared; nothing where there are no control features.
-
-    >>> strata_sentences({"control_features": ["job"], "notions": []})
-    ['Everyone is compared within strata of job: with the rate of those who are alike in that, not \
-with the overall one.']
-    """
-    if not (controls := report.get("control_features")):
-        return []
-    names = " and ".join(controls)
-    alike = f"with the {average(report)} of those who are alike in that, not with the overall one."
-    if "strata" not in report:  # a frontier, of many reports
-        return [f"Everyone is compared within strata of {names}: {alike}"]
-    n_notions = len(report["notions"])
-    shown = len(report["strata"]) // n_notions
-    number = shown + report["strata_left_out"] // n_notions
-    sentences = [
-        f"Everyone is compared within strata of {names}, of which there are {number:,}: {alike}"
-    ]
-    if report["strata_left_out"]:
-        sentences.append(
-            f"Of {number - shown:,} the {average(report)}s are not shown: they have too few rows "
-            "to tell, or as few could be worked out from the others."
-        )
-    return sentences
 
 
 def of_numbers(report: Report) -> bool:
@@ -166,7 +140,7 @@ def direction_sentences(report: Report) -> list[str]:
             "Which decision is favourable was not said (favourable=, --favourable), so that no "
             f"group is called better or worse off for its {' or its '.join(unknown)}."
         )
-    return _and_compared([*sentences, *strata_sentences(report)], report)
+    return _and_compared([*sentences, *strata_sentences(report, average(report))], report)
 
 
 def _and_compared(sentences: list[str], report: Report) -> list[str]:

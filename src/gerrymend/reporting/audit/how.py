@@ -8,23 +8,19 @@ from gerrymend.notions import in_words
 from gerrymend.reporting.audit.class_words import class_list, rate_names
 from gerrymend.reporting.audit.direction import in_unit, labelled, of_numbers
 from gerrymend.reporting.audit.score_words import draws_of, of_scores
-from gerrymend.reporting.audit.subgroup_words import unit_of
+from gerrymend.reporting.audit.strata import strata_facts
 from gerrymend.reporting.audit.words import allowed_words, missing_sentence
 from gerrymend.reporting.wording import (
     capitalised,
     count,
     decision_words,
     event_noun,
-    figure,
     label_words,
     percent,
 )
 
 Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
-
-# Strata beyond this are in the JSON.
-_MOST_STRATA = 30
 
 
 def date_words(iso: str) -> str:
@@ -78,22 +74,6 @@ def _score_facts(report: Report) -> Facts:
     return facts
 
 
-def _strata_facts(report: Report) -> Facts:
-    """Return each stratum that may be shown, with the rate that its rows are compared with."""
-    if not report.get("control_features"):
-        return []
-    facts = [("Compared within", " and ".join(report["control_features"]))]
-    shown = report["strata"][:_MOST_STRATA]
-    for one in shown:
-        rate = figure(one["rate"], unit_of(report, one["notion"]))
-        noun = event_noun(report["notions"], one["notion"])
-        name = in_words(one["notion"])
-        facts.append((one["stratum"], f"{name} {rate}, over {count(one['rows'])} {noun}"))
-    if more := len(report["strata"]) - len(shown):
-        facts.append(("", f"{count(more)} more are in the report's JSON"))
-    return facts
-
-
 def _confidence(report: Report) -> str:
     """Return the confidence of what is said of the people, and the resamples that it rests on."""
     population = report["population"]
@@ -124,7 +104,7 @@ def how_facts(report: Report) -> Facts:
         ("Protected columns", ", ".join(report["attributes"])),
         ("Missing values", missing_sentence(report) or "none in protected columns"),
         ("Compared", ", ".join(rates)),
-        *_strata_facts(report),
+        *strata_facts(report),
         ("Subgroups searched", report["covers"]),
         ("Unfairness allowed", allowed_words(report)),
         ("Smallest group described", _smallest(report)),

@@ -28,6 +28,7 @@ from gerrymend.reporting.audit.said import (
     is_said,
 )
 from gerrymend.reporting.audit.standing_out import likelihood_words
+from gerrymend.reporting.audit.strata import strata_line
 from gerrymend.reporting.audit.subgroup_words import rule_words, summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.audit.who_leads import (
@@ -185,4 +186,7 @@ def missing_facts(report: Report) -> Facts:
 def _labels(report: Report) -> Facts:
     """Return which label is positive, and which decision is favourable."""
     about = "Compared" if of_numbers(report) else f"{labelled(report).capitalize()}s"
-    return [(about, " ".join(direction_sentences(report)))]
+    facts = [(about, " ".join(direction_sentences(report)))]
+    if (strata := strata_line(report)) is not None:
+        facts.append(("Strata", strata))
+    return facts
