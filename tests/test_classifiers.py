@@ -558,9 +558,9 @@ def test_fit_without_protected_attributes_warns_and_says_how_to_pass_them():
     assert told[0].filename == __file__
 
 
-@pytest.mark.parametrize(("seed", "large"), [(0, True), (5, False)])
+@pytest.mark.parametrize(("seed", "large"), [(0, True), (11, False)])
 def test_a_gap_below_tol_is_not_called_too_large(seed, large):
-    """A small gap before a game has settled: 0.0029 here, and 0.0081 by 600 rounds."""
+    """A small gap before a game has settled: 0.0020 for the second seed."""
     data = make_intersectional(300, cardinalities=(2, 3), n_numeric=1, random_state=seed)
     clf = SubgroupParityClassifier(max_iter=20, tol=0.005, random_state=0)
     with pytest.warns(ConvergenceWarning) as told:
