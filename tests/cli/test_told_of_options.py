@@ -66,3 +66,17 @@ def test_a_threshold_is_for_decisions(table):
 
 def test_options_that_are_named_here_exist():
     assert {"--reference", "--threshold", "--score"} <= options_of("audit")
+
+
+def test_means_in_different_units_are_two_audits(table):
+    error = refused(table, "--notion", "absolute_error,squared_error", "--unit", "days",
+                    "--label", "label", "--prediction", "days")  # fmt: skip
+    told = "--notion has the 'absolute error' in days and the 'squared error' in days squared"
+    assert error.startswith(told)
+    assert "with one --gamma. Audit them one after the other" in error
+
+
+def test_a_mean_and_a_rate_are_two_audits(table):
+    error = refused(table, "--notion", "mean_outcome,error_rate", "--label", "label",
+                    "--prediction", "decision")  # fmt: skip
+    assert "--label label and --prediction decision can't be both" in error

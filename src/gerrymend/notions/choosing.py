@@ -93,7 +93,7 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
     """Return the notions that a name, an instance, or a collection of these stands for.
 
     Duplicates are removed. Raises an ArgumentError for an unknown name or anything else, and for
-    rates and means of numbers in one.
+    rates and means of numbers in one, or means in different units.
 
     >>> [n.name for n in as_notions("equalized_odds")]
     ['false_positive_rate', 'false_negative_rate']
@@ -126,15 +126,33 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
             raise ArgumentError(
                 "notion",
                 f"has the rate {every[numbers.index(False)].words!r}, of labels and decisions, and "
-                f"the mean {every[numbers.index(True)].words!r}, of numbers: y_true and y_pred "
-                "can't be both. Audit them one after the other.",
+                f"the mean {every[numbers.index(True)].words!r}, of numbers: ",
+                Argument("y_true"),
+                " and ",
+                Argument("y_pred"),
+                " can't be both. Audit them one after the other.",
             )
+        _check_one_unit(every)
         return every
     raise ArgumentError(
         "notion",
         "must be a name, a FairnessNotion, an OutcomeNotion, or a non-empty tuple of these; got "
         f"{notion!r}.",
     )
+
+
+def _check_one_unit(notions: Sequence[AnyNotion]) -> None:
+    """Raise an ArgumentError for means in different units; a unit that was not said is any."""
+    units = {one.unit: one for one in notions if isinstance(one, OutcomeNotion) and one.unit}
+    if len(units) > 1:
+        (first, one), (second, other) = list(units.items())[:2]
+        raise ArgumentError(
+            "notion",
+            f"has the {one.words!r} in {first} and the {other.words!r} in {second}: one of these "
+            "can't be larger than the other, nor can both be compared with one ",
+            Argument("gamma"),
+            ". Audit them one after the other, each with its own.",
+        )
 
 
 def _mean_of(rate: FairnessNotion) -> AnyNotion:
