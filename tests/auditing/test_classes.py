@@ -365,7 +365,7 @@ def test_the_checker_finds_a_forged_class(how):
         ({"favourable": "positive"}, "favourable='positive' speaks of one positive label"),
         ({"side": "disadvantaged"}, "needs to know whether a high false positive rate"),
         ({"y_true": None, "notion": "error_rate"}, "can't be told without labels"),
-        ({"y_true": np.tile([0.5, 1.5, 2.5, 3.5], 10)}, "target is continuous: y_true has 4"),
+        ({"y_true": np.tile([0.5, 1.5, 2.5, 3.5], 10)}, "y_true has 4 different numbers"),
         ({"y_true": [1, "now", "soon", 2.5] * 10}, "mixes labels"),
     ],
 )  # fmt: skip

@@ -188,7 +188,7 @@ def test_numbers_are_said_in_their_unit():
         ({"y_pred": [1.0, math.nan] * 20}, "y_pred has 20 missing values"),
         ({"y_pred": [1.0, math.inf] * 20}, r"y_pred has 20 numbers that are infinite"),
         ({"y_pred": ["1", "2"] * 20}, "y_pred must be numbers"),
-        ({"y_true": None}, "y_true is None, and the mean error can't be told without labels"),
+        ({"y_true": None}, "y_true is not given, and the mean error can't be told without labels"),
         ({"threshold": 0.5}, r"threshold=0.5 is for decisions"),
         ({"pos_label": 1}, r"pos_label=1 is for decisions"),
         ({"notion": ("mean_error", "error_rate")}, "y_true and y_pred can't be both"),

@@ -254,7 +254,7 @@ def check_labels_given(labels: Any, notions: Iterable[AnyNotion], argument: str)
     >>> check_labels_given(None, [STATISTICAL_PARITY, ERROR_RATE], "y_true")
     Traceback (most recent call last):
         ...
-    gerrymend._runtime.errors.ArgumentError: y_true is None, and the error rate can't be told \
+    gerrymend._runtime.errors.ArgumentError: y_true is not given, and the error rate can't be told \
 without labels. Pass them, or choose notion='statistical_parity', which compares decisions alone.
     """
     if labels is not None:
@@ -265,7 +265,7 @@ without labels. Pass them, or choose notion='statistical_parity', which compares
             other = "'mean_outcome'" if of_numbers else "'statistical_parity'"
             raise ArgumentError(
                 Argument(argument),
-                f"is None, and the {notion.words} can't be told without labels. Pass them, or "
+                f"is not given, and the {notion.words} can't be told without labels. Pass them, or "
                 "choose ",
                 Argument("notion", value=other),
                 f", which compares {'predictions' if of_numbers else 'decisions'} alone.",
