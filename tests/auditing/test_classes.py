@@ -365,7 +365,7 @@ def test_the_checker_finds_a_forged_class(how):
         ({"favourable": "positive"}, "favourable='positive' speaks of one positive label"),
         ({"side": "disadvantaged"}, "needs to know whether a high false positive rate"),
         ({"y_true": None, "notion": "error_rate"}, "can't be told without labels"),
-        ({"y_true": np.tile([0.5, 1.5, 2.5, 3.5], 10)}, "target is continuous: y_true has 4"),
+        ({"y_true": np.tile([0.5, 1.5, 2.5, 3.5], 10)}, "y_true has 4 different numbers"),
         ({"y_true": [1, "now", "soon", 2.5] * 10}, "mixes labels"),
     ],
 )  # fmt: skip
@@ -413,3 +413,29 @@ def test_classes_of_numbers_keep_their_types(levels):
     assert_checked(report, **data)
     assert report.labels == tuple(levels.tolist())
     assert {type(label) for label in report.labels} == {type(levels.tolist()[0])}
+
+
+@pytest.mark.parametrize("controls", [None, ["job"]])
+@pytest.mark.parametrize("notion", ["false_negative_rate", ("statistical_parity", "error_rate")])
+def test_the_same_seed_draws_the_same_resamples_from_rows_frames_and_counts(notion, controls):
+    rng = np.random.default_rng(3)
+    label = rng.choice(["a", "b", "c"], 400)
+    wrong = rng.random(400) < 0.3
+    frame = pl.DataFrame(
+        {
+            "sex": rng.choice(["F", "M"], 400),
+            "job": rng.choice(["cook", "nurse"], 400),
+            "label": label,
+            "prediction": np.where(wrong, rng.choice(["a", "b", "c"], 400), label),
+        }
+    )
+    how = {"sensitive_features": ["sex"], "control_features": controls, "notion": notion,
+           "subgroups": "conjunctions", "confidence": 0.9, "n_resamples": 39}  # fmt: skip
+    counts = frame.group_by(frame.columns).len("count")
+    reports = [
+        audit("label", "prediction", data=frame, **how),
+        audit("label", "prediction", data=frame.reverse(), **how),
+        audit("label", "prediction", data=frame.lazy(), **how),
+        audit_counts(counts, label="label", prediction="prediction", count="count", **how),
+    ]
+    assert len({report.population.distances for report in reports}) == 1

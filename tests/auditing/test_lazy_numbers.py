@@ -205,7 +205,7 @@ BAD = [
     ({}, {"y_pred": "q"}, "y_pred='q' is no column"),
     ({"w": [1e77] * 20, "p": [1e100, 0.0] * 10}, {"sample_weight": "w"}, "squares overflow"),
     ({"town": [1.0, None] * 10}, {}, "Column 'town' of sensitive_features is numeric"),
-    ({}, {"y_true": None}, "y_true is None, and the mean error can't be told"),
+    ({}, {"y_true": None}, "y_true is not given, and the mean error can't be told"),
     ({name: [] for name in GOOD}, {}, "is empty: it has no rows"),
 ]
 

@@ -188,7 +188,7 @@ def test_numbers_are_said_in_their_unit():
         ({"y_pred": [1.0, math.nan] * 20}, "y_pred has 20 missing values"),
         ({"y_pred": [1.0, math.inf] * 20}, r"y_pred has 20 numbers that are infinite"),
         ({"y_pred": ["1", "2"] * 20}, "y_pred must be numbers"),
-        ({"y_true": None}, "y_true is None, and the mean error can't be told without labels"),
+        ({"y_true": None}, "y_true is not given, and the mean error can't be told without labels"),
         ({"threshold": 0.5}, r"threshold=0.5 is for decisions"),
         ({"pos_label": 1}, r"pos_label=1 is for decisions"),
         ({"notion": ("mean_error", "error_rate")}, "y_true and y_pred can't be both"),
@@ -343,3 +343,18 @@ def test_two_notions_of_one_name_and_outcomes_too_small_are_refused():
         audit(None, [1.0, 2.0] * 20, **rows, notion=(first, second))
     with pytest.raises(ValueError, match="give them in a smaller unit"):
         audit(None, [1e-9, 2e-9] * 20, **rows, notion="mean_outcome")
+
+
+def test_means_in_different_units_are_no_one_audit():
+    rows = {"sensitive_features": {"town": ["Au", "Ulm"] * 20}}
+    pay = OutcomeNotion("pay", lambda _, p: 100 * p, reads_labels=False, unit="EUR")
+    wait = OutcomeNotion("wait", lambda _, p: p, reads_labels=False, unit="days")
+    told = "has the 'pay' in EUR and the 'wait' in days: one of these can't be larger"
+    with pytest.raises(ValueError, match=told):
+        audit(None, [1.0, 2.0] * 20, **rows, notion=(pay, wait), gamma=1.0)
+    with pytest.raises(ValueError, match=told):
+        prove(None, [1.0, 2.0] * 20, **rows, notion=(pay, wait), at_most=1.0)
+    late = OutcomeNotion("late", lambda _, p: p - 1, reads_labels=False, unit="days")
+    assert audit(None, [1.0, 2.0] * 20, **rows, notion=(wait, late), gamma=1.0).worst
+    with pytest.raises(ValueError, match="y_true and y_pred can't be both"):
+        audit(None, [0.0, 1.0] * 20, **rows, notion=(wait, "statistical_parity"))

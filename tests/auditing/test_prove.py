@@ -108,3 +108,16 @@ def test_a_group_too_small_to_describe_refutes_all_the_same():
 def test_at_most_is_an_unfairness(at_most):
     with pytest.raises((ValueError, TypeError), match="at_most"):
         prove([0, 1], [0, 1], sensitive_features={"a": [1, 2]}, at_most=at_most)
+
+
+def test_a_bound_in_another_unit_is_warned_of_as_in_an_audit():
+    rng = np.random.default_rng(0)
+    days = rng.gamma(2, 5, 200)
+    same = {"sensitive_features": {"sex": np.resize(["F", "M"], 200)}, "notion": "mean_outcome",
+            "subgroups": "marginals"}  # fmt: skip
+    proof = prove(None, days, at_most=1e6, **same)
+    codes = [doubt.code for doubt in audit(None, days, gamma=1e6, **same).warnings]
+    assert [doubt.code for doubt in proof.warnings] == codes == ["gamma_allows_everything"]
+    assert "Warning: at_most 1e+06 allows everything" in str(proof)
+    assert proof.to_dict()["warnings"][0]["code"] == "gamma_allows_everything"
+    assert not prove(None, days, at_most=1.0, **same).warnings

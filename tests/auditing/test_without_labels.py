@@ -103,9 +103,9 @@ def test_the_checker_reads_them_and_finds_a_lie(hiring):
 def test_a_notion_that_reads_labels_says_so(hiring, notion):
     rows = {"sensitive_features": hiring[ATTRIBUTES], "notion": notion}
     for call in (audit, bootstrap):
-        with pytest.raises(ValueError, match=r"y_true is None, and the .* can't be told"):
+        with pytest.raises(ValueError, match=r"y_true is not given, and the .* can't be told"):
             call(None, hiring["hired"], **rows)
-    with pytest.raises(ValueError, match="label is None"):
+    with pytest.raises(ValueError, match="label is not given"):
         audit_counts({}, label=None, sensitive_features="sex", notion=notion)
 
 

@@ -66,3 +66,50 @@ def test_a_threshold_is_for_decisions(table):
 
 def test_options_that_are_named_here_exist():
     assert {"--reference", "--threshold", "--score"} <= options_of("audit")
+
+
+def test_means_in_different_units_are_two_audits(table):
+    error = refused(table, "--notion", "absolute_error,squared_error", "--unit", "days",
+                    "--label", "label", "--prediction", "days")  # fmt: skip
+    told = "--notion has the 'absolute error' in days and the 'squared error' in days squared"
+    assert error.startswith(told)
+    assert "with one --gamma. Audit them one after the other" in error
+
+
+def test_a_mean_and_a_rate_are_two_audits(table):
+    error = refused(table, "--notion", "mean_outcome,error_rate", "--label", "label",
+                    "--prediction", "decision")  # fmt: skip
+    assert "--label label and --prediction decision can't be both" in error
+
+
+def test_scores_are_no_decisions_and_the_options_say_what_is_meant(table):
+    error = refused(table, "--notion", "statistical_parity", "--prediction", "days")
+    assert error.startswith("--prediction days has 192 different numbers, which are no labels.")
+    for option in ("--score with --threshold 0.5", "--probability", "--notion='mean_outcome'"):
+        assert option in error
+    labels = refused(table, "--label", "days", "--prediction", "decision")
+    assert "--notion='mean_error'" in labels
+
+
+PYTHON = ("n_permutations", "sample_weight", "y_true", "y_pred", "pos_label", "None", "discovery_",
+          "decision_probabilities", "sensitive_features", "control_features")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((*MEAN, "--discovery-rate", 0.1), "--permutations tests the worst of all groups, --conf"),
+        (("--label", "label", "--prediction", "decision", "--counts", "weight"), "with --weight."),
+        ((*MEAN, "--confidence", 95), "leave it out for no bound"),
+        ((*MEAN, "--gamma", -3), "0.01 for most rates; of numbers it is in their unit"),
+        (("--prediction", "decision"), "--label is not given, and the false positive rate"),
+        (("--notion", "mean_outcome,error_rate", "--label", "label", "--prediction", "decision"),
+         "--label label and --prediction decision"),
+        (("--notion", "statistical_parity", "--prediction", "days"), "--score"),
+    ],
+)  # fmt: skip
+def test_errors_name_options_and_no_arguments_of_python(table, arguments, named):
+    error = refused(table, *arguments)
+    assert named in error
+    for argument in PYTHON:
+        assert argument not in error

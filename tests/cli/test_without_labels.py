@@ -39,7 +39,7 @@ def test_the_text_speaks_of_decisions(hiring):
 def test_a_rate_that_reads_them_names_the_option(hiring):
     code, _, error = call(*hiring)
     assert code == 2
-    assert "--label is None" in error
+    assert "--label is not given" in error
 
 
 def test_an_empty_stratum_names_the_option(tmp_path):

@@ -90,3 +90,15 @@ def test_intervals_that_may_be_too_narrow_are_said_to_be_so(report):
     y, decided, protected = people()
     rates = audit(y, decided, sensitive_features=protected, subgroups="marginals")
     assert "narrow" not in notes(rates)
+
+
+def test_how_much_for_how_many_is_said_of_what_is_allowed_too():
+    rng = np.random.default_rng(0)
+    sex = np.resize(["F", "M"], 400)
+    days = rng.gamma(2, 5, 400) + 3 * (sex == "F")
+    for gamma in (0.1, 50.0):
+        report = audit(None, days, sensitive_features={"sex": sex}, notion=WAITING, gamma=gamma,
+                       subgroups="marginals")  # fmt: skip
+        told = " ".join(str(report).split())
+        assert "On average that is " in told
+        assert "for 50 % of the rows." in told

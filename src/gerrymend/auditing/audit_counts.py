@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import exact_parts
-from gerrymend._runtime.errors import ArgumentError
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.classes import tally_of_counts
 from gerrymend.auditing.counted_numbers import check_summed, tally_of_counted, tally_of_summed
 from gerrymend.auditing.doubts import doubts_of
@@ -307,8 +307,9 @@ def _counts(column: Any) -> NDArray[np.int64]:
         raise ArgumentError(
             "count",
             "must be whole numbers of rows, 0 or more and below 2⁵³; got "
-            f"{numbers[wrong][0]:.17g}. Sums of weights are no counts: audit the rows, with "
-            "sample_weight.",
+            f"{numbers[wrong][0]:.17g}. Sums of weights are no counts: audit the rows, with ",
+            Argument("sample_weight"),
+            ".",
         )
     if not numbers.any():
         raise ArgumentError("count", "is 0 in every line: the table counts no rows.")
@@ -316,6 +317,8 @@ def _counts(column: Any) -> NDArray[np.int64]:
         raise ArgumentError(
             "count",
             f"adds up to {numbers.sum():g} rows, and sums are exact below 2⁵³; divide all "
-            "counts by a constant, and pass them as sample_weight of audit().",
+            "counts by a constant, and audit them as rows with ",
+            Argument("sample_weight"),
+            ".",
         )
     return numbers.astype(np.int64)

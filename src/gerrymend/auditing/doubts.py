@@ -74,6 +74,7 @@ def doubts_of(
     named: tuple[Any, Any],
     notions: Sequence[AnyNotion],
     gamma: float,
+    allowed: str = "Gamma",
 ) -> tuple[Doubt, ...]:
     """Return all doubts about the rows that are searched and those that are held out.
 
@@ -87,6 +88,8 @@ def doubts_of(
         The names of the columns of labels and of decisions; arrays have none, and are ignored.
     notions, gamma
         The rates that are compared, and the unfairness that is allowed.
+    allowed : str
+        What that is called.
 
     >>> from gerrymend.auditing.from_rows import tally_of_rows
     >>> from gerrymend.notions import ERROR_RATE
@@ -100,7 +103,7 @@ def doubts_of(
         # All rows alike are still above a reference of one's own, or below it.
         *(doubt for doubt in _about_outcomes(tally, decided) if not (own and _is_alike(doubt))),
         *_about_attributes(tally, named),
-        *_about_gamma(tally, notions, gamma),
+        *_about_gamma(tally, notions, gamma, allowed),
         *_about_references(tally, notions),
         *_about_scores(tally),
     ]
@@ -345,7 +348,9 @@ def _outcome_ends(part: NotionTally) -> tuple[float, float]:
     return (rate, rate) if rate in (low, high) else (low, high)
 
 
-def _about_gamma(tally: Tally, notions: Sequence[AnyNotion], gamma: float) -> Iterator[Doubt]:
+def _about_gamma(
+    tally: Tally, notions: Sequence[AnyNotion], gamma: float, allowed: str
+) -> Iterator[Doubt]:
     """Yield the doubt about a gamma that nothing can exceed, whatever is decided.
 
     Let e be the part of all rows that are in the event of a rate, s the part of these that are in a
@@ -366,7 +371,7 @@ def _about_gamma(tally: Tally, notions: Sequence[AnyNotion], gamma: float) -> It
     if gamma >= most - largest_rounding(every):
         yield Doubt(
             "gamma_allows_everything",
-            f"Gamma {gamma:g} allows everything: an unfairness is a share of the rows times a "
+            f"{allowed} {gamma:g} allows everything: an unfairness is a share of the rows times a "
             f"difference of {'means, in their unit' if tally.views else 'rates'}, and on these "
             f"rows it can't exceed {bound(most)}, whatever is decided.",
         )

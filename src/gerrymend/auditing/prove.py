@@ -7,6 +7,7 @@ from typing import Any
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.chosen_subgroups import cells_of, worst_of_notion
+from gerrymend.auditing.doubts import Doubt, doubts_of
 from gerrymend.auditing.examine import as_sum, prove_each, why_no_bound
 from gerrymend.auditing.from_rows import Given, as_read, read_tally
 from gerrymend.auditing.references import check_references
@@ -47,6 +48,8 @@ class Proof:
         That of a mean of numbers; empty where it is none, or was not said.
     empty_strata : tuple of EmptyStrata
         Strata that were left out, as in AuditReport.
+    warnings : tuple of Doubt
+        Why the answer may say nothing of fairness, as in AuditReport.
     """
 
     status: str
@@ -58,6 +61,7 @@ class Proof:
     no_bound: str | None = None
     unit: str = ""
     empty_strata: tuple[EmptyStrata, ...] = ()
+    warnings: tuple[Doubt, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -76,6 +80,7 @@ class Proof:
             "covers": self.covers,
             "no_bound": self.no_bound,
             "empty_strata": [one.to_dict() for one in self.empty_strata],
+            "warnings": [doubt.to_dict() for doubt in self.warnings],
         }
 
     def __repr__(self) -> str:
@@ -90,7 +95,8 @@ class Proof:
 
     def __str__(self) -> str:
         left_out = (empty_sentence(one.to_dict()) for one in self.empty_strata)
-        return " ".join([self._answer(), *left_out])
+        doubts = (f"Warning: {doubt.sentence}" for doubt in self.warnings)
+        return " ".join([self._answer(), *left_out, *doubts])
 
     def _answer(self) -> str:
         """Return what was decided, in words."""
@@ -181,6 +187,8 @@ control_features, leave_out_empty_strata
     notions = by_class(as_read(notions, tally), tally.labels, favourable)
     check_counted(tally, notions, leave_out=leave_out_empty_strata)
     check_references(tally, notions, min_group_size)
+    named = (y_true, y_pred) if data is not None else (None, None)
+    doubts = doubts_of(tally, None, decided, named, notions, at_most, "at_most")
     # No subgroup's rate is farther from what it is compared with than an outcome can be.
     seen = [tally.of_notion(notion) for notion in notions]
     widest = max(one.compared.reach(*one.notion.outcome_range) for one in seen)
@@ -217,4 +225,5 @@ control_features, leave_out_empty_strata
         no_bound,
         units.pop() if len(units) == 1 else "",
         tuple(filter(None, (empty_strata(one, min_group_size, told) for one in seen))),
+        doubts,
     )

@@ -159,7 +159,7 @@ class TableRequest:
             self,
             sensitive_features="--protected",
             control_features="--control",
-            sample_weight=f"--weight {self.weight}",
+            sample_weight="--weight" if self.weight is None else f"--weight {self.weight}",
             random_state="--seed",
             max_depth="--depth",
             pos_label="--positive",

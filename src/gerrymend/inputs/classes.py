@@ -13,10 +13,30 @@ from gerrymend.inputs.settings import check_flag, same_but_for_case
 from gerrymend.inputs.validation import check_labels
 
 # For more than two labels where two are needed, by whether one can be compared with the rest.
-_REMEDIES = {
-    False: "Merge them into two.",
-    True: "Merge them into two, or name one as pos_label, and it is compared with the rest.",
+_REMEDIES: dict[bool, tuple[str | Argument, ...]] = {
+    False: ("Merge them into two.",),
+    True: (
+        "Merge them into two, or name one as ",
+        Argument("pos_label"),
+        ", and it is compared with the rest.",
+    ),
 }
+# For numbers where labels are needed: in place of decisions, and of labels.
+_SCORES: tuple[str | Argument, ...] = (
+    "Cut scores into decisions by ",
+    Argument("threshold", value="0.5"),
+    ", say; pass ",
+    Argument("decision_probabilities", value="True"),
+    " for the probabilities with which a randomised model decides; or compare means of the numbers "
+    "themselves, by ",
+    Argument("notion", value="'mean_outcome'"),
+    ".",
+)
+_NUMBERS: tuple[str | Argument, ...] = (
+    "Merge them into few classes; or compare means of numbers, by ",
+    Argument("notion", value="'mean_error'"),
+    " or 'absolute_error'.",
+)
 # Rows a class, on average, below which labels are scores or identifiers.
 _FEWEST = 2
 
@@ -88,7 +108,9 @@ def read_labels(
     >>> read_labels(np.array(["a", "b", "c"]), None, Decided(pos_label="b"), AUDIT).classes.tolist()
     ['not b', 'b']
     """
+    numbers = _NUMBERS
     if labels is None:
+        numbers = _SCORES
         names = names._replace(labels=names.decisions)
         if decisions is None or not decided.by_label:
             return _positive(np.array([0, 1]), decided, names)
@@ -104,7 +126,8 @@ def read_labels(
     if decided.labels is not None and (first := _of_first(labels, decisions, decided)):
         return first
     many = decided.many or (merges and decided.pos_label is not None)
-    classes = check_labels(labels, names.labels, cut_off, many, _REMEDIES[merges])
+    remedies = _REMEDIES[merges], numbers
+    classes = check_labels(labels, names.labels, cut_off, many, *remedies)
     if len(classes) > 2 and not decided.by_label and decided.pos_label is None:
         raise ArgumentError(
             names.labels,

@@ -85,7 +85,8 @@ def check_gamma(gamma: Any) -> float:
         gamma,
         "gamma",
         low=0.0,
-        remedy="It is the largest unfairness to allow: 0 for none, 0.01 for most uses.",
+        remedy="It is the largest unfairness to allow: 0 for none, 0.01 for most rates; of numbers "
+        "it is in their unit.",
     )
 
 

@@ -1,7 +1,7 @@
 """Checks of input data, with messages that name the argument, the value got and the remedy."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import mode
 from typing import Any
 
@@ -194,11 +194,13 @@ def check_labels(
     argument: str,
     cut_off: bool = False,
     many: bool = False,
-    remedy: str = "Merge them into two.",
+    remedy: Sequence[str | Argument] = ("Merge them into two.",),
+    numbers: Sequence[str | Argument] = (),
 ) -> NDArray[Any]:
     """Return the distinct labels, sorted; raise ValueError unless there are two, or `many` may be.
 
-    `cut_off` says that only the first of many labels are given, for the message.
+    `cut_off` says that only the first of many labels are given, for the message, which `remedy`
+    ends, or `numbers` where these are given for labels that may be many.
     """
     check_label_types(labels, argument)
     try:
@@ -221,23 +223,30 @@ def check_labels(
     alike = next(([one, *rest] for one in known if (rest := same_but_for_case(one, known))), [])
     merge = f" {' and '.join(map(repr, alike))} differ in case or blanks alone." * bool(alike)
     kind = type_of_target(labels)
-    if not many or kind == "continuous":
-        # So many are no labels: each may be a person.
-        shown = f", {', '.join(map(repr, known))}" if 0 < len(known) <= 6 else ""
-        supported = "No regression" if many else "Only binary classification"
+    if many and kind == "continuous":
         raise ArgumentError(
             argument,
-            f"has {'at least ' * cut_off}{len(classes)} classes{shown}.{merge} {remedy}",
-            lead=f"{supported} is supported. The type of the target is {kind}: ",
+            f"has {'at least ' * cut_off}{len(classes)} different numbers, which are no labels. ",
+            *numbers,
+        )
+    if not many:
+        # So many are no labels: each may be a person.
+        shown = f", {', '.join(map(repr, known))}" if 0 < len(known) <= 6 else ""
+        raise ArgumentError(
+            argument,
+            f"has {'at least ' * cut_off}{len(classes)} classes{shown}.{merge} ",
+            *remedy,
+            lead=f"Only binary classification is supported. The type of the target is {kind}: ",
         )
     if alike:
         raise ArgumentError(argument, f"has {len(classes)} classes.{merge} Write them alike.")
     if not known or cut_off:
+        is_numeric = bool(numbers) and classes.dtype.kind in "iuf"
         raise ArgumentError(
             argument,
             f"has {'at least ' * cut_off}{len(classes)} classes, and audits compare "
-            f"{MOST_CLASSES} at most; scores and identifiers are no labels. Merge classes, or pass "
-            "what was decided.",
+            f"{MOST_CLASSES} at most; scores and identifiers are no labels. ",
+            *(numbers if is_numeric else ("Merge classes, or pass what was decided.",)),
         )
     return classes
 

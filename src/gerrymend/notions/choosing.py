@@ -98,7 +98,7 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
     """Return the notions that a name, an instance, or a collection of these stands for.
 
     Duplicates are removed. Raises an ArgumentError for an unknown name or anything else, and for
-    rates and means of numbers in one.
+    rates and means of numbers in one, or means in different units.
 
     >>> [n.name for n in as_notions("equalized_odds")]
     ['false_positive_rate', 'false_negative_rate']
@@ -140,15 +140,33 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
             raise ArgumentError(
                 "notion",
                 f"has the rate {every[numbers.index(False)].words!r}, of labels and decisions, and "
-                f"the mean {every[numbers.index(True)].words!r}, of numbers: y_true and y_pred "
-                "can't be both. Audit them one after the other.",
+                f"the mean {every[numbers.index(True)].words!r}, of numbers: ",
+                Argument("y_true"),
+                " and ",
+                Argument("y_pred"),
+                " can't be both. Audit them one after the other.",
             )
+        _check_one_unit(every)
         return every
     raise ArgumentError(
         "notion",
         "must be a name, a FairnessNotion, an OutcomeNotion, or a non-empty tuple of these; got "
         f"{notion!r}.",
     )
+
+
+def _check_one_unit(notions: Sequence[AnyNotion]) -> None:
+    """Raise an ArgumentError for means in different units; a unit that was not said is any."""
+    units = {one.unit: one for one in notions if isinstance(one, OutcomeNotion) and one.unit}
+    if len(units) > 1:
+        (first, one), (second, other) = list(units.items())[:2]
+        raise ArgumentError(
+            "notion",
+            f"has the {one.words!r} in {first} and the {other.words!r} in {second}: one of these "
+            "can't be larger than the other, nor can both be compared with one ",
+            Argument("gamma"),
+            ". Audit them one after the other, each with its own.",
+        )
 
 
 def _mean_of(rate: FairnessNotion) -> AnyNotion:
@@ -253,7 +271,7 @@ def check_labels_given(labels: Any, notions: Iterable[AnyNotion], argument: str)
     >>> check_labels_given(None, [STATISTICAL_PARITY, ERROR_RATE], "y_true")
     Traceback (most recent call last):
         ...
-    gerrymend._runtime.errors.ArgumentError: y_true is None, and the error rate can't be told \
+    gerrymend._runtime.errors.ArgumentError: y_true is not given, and the error rate can't be told \
 without labels. Pass them, or choose notion='statistical_parity', which compares decisions alone.
     """
     if labels is not None:
@@ -264,7 +282,7 @@ without labels. Pass them, or choose notion='statistical_parity', which compares
             other = "'mean_outcome'" if of_numbers else "'statistical_parity'"
             raise ArgumentError(
                 Argument(argument),
-                f"is None, and the {notion.words} can't be told without labels. Pass them, or "
+                f"is not given, and the {notion.words} can't be told without labels. Pass them, or "
                 "choose ",
                 Argument("notion", value=other),
                 f", which compares {'predictions' if of_numbers else 'decisions'} alone.",

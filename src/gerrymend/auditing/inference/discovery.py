@@ -26,7 +26,7 @@ import numpy as np
 from scipy.stats import hypergeom
 
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.errors import ArgumentError
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.inference.crossed_groups import CrossedGroups
 from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.inference.intervals import GroupEstimate
@@ -113,8 +113,11 @@ def check_exact(seen: Iterable[NotionTally]) -> None:
                 "discovery_rate",
                 "is kept by exact tests, which there are for decisions of rows that weigh the same "
                 "and have one of two outcomes, without control features or a reference of one's "
-                "own. Leave it out here; n_permutations tests the worst of all groups, confidence "
-                "bounds them, and intervals are in the report.",
+                "own. Leave it out here; ",
+                Argument("n_permutations"),
+                " tests the worst of all groups, ",
+                Argument("confidence"),
+                " bounds them, and intervals are in the report.",
             )
 
 

@@ -121,7 +121,7 @@ def check_resampling(confidence: Any, n_resamples: Any) -> dict[str, Any]:
     """Check a confidence, or None, and a number of resamples that is enough for it."""
     n_resamples = check_whole(n_resamples, "n_resamples", low=1)
     if confidence is not None:
-        remedy = "0.95 for 95 %, for example; None for no bound."
+        remedy = "0.95 for 95 %, for example; leave it out for no bound."
         confidence = check_fraction(confidence, "confidence", remedy=remedy)
         if n_resamples < (fewest := fewest_resamples(confidence)):
             raise ArgumentError(

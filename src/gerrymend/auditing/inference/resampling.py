@@ -211,15 +211,21 @@ class _Columns(NamedTuple):
 
 
 def _one_by_one(tallies: Sequence[Tally]) -> _Draws:
-    """Return draws of tables of rows, or of lines of equal rows, where these are few."""
+    """Return draws of tables of rows, or of lines of equal rows.
+
+    Rows of many classes are drawn as their counts are, wherever they are summed, so that the same
+    seed gives the same resamples; others where there are few different ones.
+    """
     n_cells = tallies[0].weight.shape[1]
     lines = [tally.lines for tally in tallies if tally.lines is not None]
     if lines:
         columns = _Columns.of([line.rows for line in lines], n_cells)
-        order = columns.order()
-        return _Lines(columns.take(order), lines[0].n_rows[order])
+        return _Lines.of(columns, lines[0].n_rows)
     tables = [tally.rows for tally in tallies if tally.rows is not None]
-    columns = _Columns.of(tables, n_cells).ordered()
+    columns = _Columns.of(tables, n_cells)
+    if all(tally.is_count for tally in tallies):
+        return _Lines.of(columns, np.ones(len(columns.keys[0]), dtype=np.intp))
+    columns = columns.ordered()
     n = len(columns.keys[0])
     first = columns.first_of_equals()
     if _ROWS_A_LINE * len(first) <= n:
@@ -233,6 +239,14 @@ class _Lines:
     def __init__(self, columns: _Columns, n_rows: NDArray[np.intp]) -> None:
         self._columns = columns
         self._n_rows = n_rows
+
+    @classmethod
+    def of(cls, columns: _Columns, n_rows: NDArray[Any]) -> "_Lines":
+        """Merge equal lines, in an order that values give: it can't matter how rows are counted."""
+        order = columns.order()
+        ordered = columns.take(order)
+        first = ordered.first_of_equals()
+        return cls(ordered.take(first), np.add.reduceat(n_rows[order], first))
 
     def draw(self, rng: np.random.Generator) -> list[Table]:
         """Draw equal rows as often as their part of all tells: one multinomial draw."""

@@ -106,7 +106,8 @@ def leading_sentences(report: Report, rows: str) -> list[str]:
         return [*filter(None, [_for_experts(report), shared])]
     worst = report["worst"]
     exceeds = worst is not None and abs(worst["unfairness"]) > report["gamma"]
-    cases = cases_sentence(first, report) if exceeds else None
+    is_mean = first.get("unit") is not None  # which is told for how many, allowed or not
+    cases = cases_sentence(first, report) if exceeds or is_mean else None
     # Of two groups it was said already, of the one that leads, that unfairness counts its size.
     counts = None if sharpest_leads(report) else counts_sentence(first["treated"], average(report))
     return [_lead_sentences(report, rows)[0], *filter(None, [cases, shared, counts])]
