@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gerrymend.calibration.calibrate import calibrate
     from gerrymend.calibration.calibrator import SubgroupCalibrator
     from gerrymend.calibration.patches import Patch, ScorePatches
+    from gerrymend.calibration.saved import load_patches, save_patches
     from gerrymend.checker import CheckResult, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
     from gerrymend.frontier.points import FrontierPoint
@@ -77,6 +78,8 @@ _HOME = {
     "Patch": "calibration.patches",
     "SubgroupCalibrator": "calibration.calibrator",
     "ScorePatches": "calibration.patches",
+    "save_patches": "calibration.saved",
+    "load_patches": "calibration.saved",
     "SubgroupParityClassifier": "classifiers",
     "MarginalParityClassifier": "classifiers",
     "pareto_frontier": "frontier.sweep",
@@ -163,9 +166,11 @@ __all__ = [
     "check_report",
     "discrimination_surface",
     "load_model",
+    "load_patches",
     "pareto_frontier",
     "prove",
     "save_model",
+    "save_patches",
     "types_to_trust",
 ]
 

@@ -95,7 +95,7 @@ def calibrate(
     >>> patches = calibrate(happened, score, sensitive_features=A)
     >>> for patch in patches:
     ...     print(patch.rule, "|", patch.change)
-    sex = F | odds × 0.425
+    sex = F | odds × 0.4247
     >>> patches.apply([0.7, 0.7], {"sex": ["F", "M"]}).round(2).tolist()
     [0.5, 0.7]
     """
@@ -134,5 +134,11 @@ def learn_patches(
         settings.check_alpha(len(rows.y))
     scored = ScoredRows.of(rows.y, rows.p, rows.weight, rows.columns, probabilities=probabilities)
     learnt = learn(scored, settings)
-    attributes = {column.name: column.kind for column in rows.columns}
-    return ScorePatches(learnt.patches, attributes, probabilities, settings.score, learnt.standing)
+    return ScorePatches(
+        patches=learnt.patches,
+        attributes={column.name: column.kind for column in rows.columns},
+        probabilities=probabilities,
+        score=settings.score,
+        whole=tuple(column.name for column in rows.columns if column.is_whole),
+        standing=learnt.standing,
+    )

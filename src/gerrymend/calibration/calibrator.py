@@ -82,7 +82,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
     >>> model = SubgroupCalibrator().fit(data.data, data.target, sensitive_features=A)
     >>> first = model.patches_[0]
     >>> print(first.rule, "|", first.interval("score"), "|", first.change)
-    category_0 = v0 and category_1 = v0 | score ≥ 0.6 | odds × 0.158
+    category_0 = v0 and category_1 = v0 | score ≥ 0.6 | odds × 0.1577
     >>> model.predict_proba(data.data, sensitive_features=A).shape
     (2000, 2)
     """

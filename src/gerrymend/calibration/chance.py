@@ -83,6 +83,11 @@ class Chance:
             return 0.0
         return float(self.values[-rank]) if rank else math.inf
 
-    def p_value(self, violation: float) -> float:
-        """Return the part of the draws, and of the rows themselves, that are as bad as this."""
+    def p_value(self, violation: float) -> float | None:
+        """Return the part of the draws, and of the rows themselves, that are as bad as this.
+
+        None is returned where nothing was drawn.
+        """
+        if not len(self.values):
+            return None
         return (1 + int((self.values >= violation).sum())) / (1 + self._n_draws)

@@ -7,7 +7,7 @@ that are rare events it made zeros, and on the paper's data it predicted worse (
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.stats import chi2
@@ -49,8 +49,8 @@ class OddsChange:
         return changed
 
     def __str__(self) -> str:
-        base = "odds" if self.power == 1 else f"odds^{self.power:.3g}"
-        return f"{base} × {self.factor:.3g}"
+        base = "odds" if self.power == 1 else f"odds^{self.power:.4g}"
+        return f"{base} × {self.factor:.4g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as plain data."""
@@ -76,8 +76,8 @@ class NumberChange:
         return changed
 
     def __str__(self) -> str:
-        times = "" if self.slope == 1 else f"× {self.slope:.3g} "
-        return f"{times}{'−' if self.shift < 0 else '+'} {abs(self.shift):.3g}"
+        times = "" if self.slope == 1 else f"× {self.slope:.4g} "
+        return f"{times}{'−' if self.shift < 0 else '+'} {abs(self.shift):.4g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as plain data."""
@@ -118,14 +118,14 @@ def towards_mean(y: Array, score: Array, weight: Array, *, probabilities: bool) 
     return _with_sum(score, weight, float(weight @ score) + missing)
 
 
-def _with_sum(score: Array, weight: Array, wanted: float, power: float = 1.0) -> OddsChange:
-    """Return the change with this power after which Σ w·p is as wanted, by Newton's method."""
+def _with_sum(score: Array, weight: Array, wanted: float) -> OddsChange:
+    """Return the change after which Σ w·p is as wanted, by Newton's method."""
     low = -_MOST_LOG_ODDS
     high = _MOST_LOG_ODDS
     shift = 0.0
     for _ in range(_MOST_STEPS):
         # Σ w·p rises with the shift of log-odds, by Σ w·p·(1 − p).
-        p = OddsChange(math.exp(shift), power).apply(score)
+        p = OddsChange(math.exp(shift)).apply(score)
         too_low = wanted - float(weight @ p)
         low, high = (shift, high) if too_low > 0 else (low, shift)
         following = shift + too_low / float(weight @ (p * (1 - p)))
@@ -136,7 +136,7 @@ def _with_sum(score: Array, weight: Array, wanted: float, power: float = 1.0) ->
         shift = following
         if step <= _NO_STEP * max(1.0, abs(shift)):
             break
-    return OddsChange(math.exp(shift), power)
+    return OddsChange(math.exp(shift))
 
 
 @dataclass(frozen=True)
@@ -150,13 +150,11 @@ class ForEveryone:
 def for_everyone(
     y: Array, score: Array, weight: Array, *, probabilities: bool
 ) -> ForEveryone | None:
-    """Return the change that makes all scores as extreme as they should be; their mean stays.
+    """Return the change that makes all scores as extreme as they should be.
 
-    Of probabilities it is the slope of a logistic regression on their log-odds (Platt), of numbers
-    that of a regression on them. An average that is off is left to subgroups, of which everyone is
-    one: it may be off for a few alone. The p-value is that of the score test of a slope of 1, with
-    errors of the variance that right scores have, or of the observed size where they are of
-    numbers.
+    Of probabilities it is a logistic regression on their log-odds (Platt), of numbers a regression
+    on them. The p-value is that of a slope of 1. That averages are off is no reason for a change:
+    they may be off for a few alone, and are left to subgroups, of which everyone is one.
 
     None is returned for a slope that falls: higher scores happen less often, and a change of all
     would take away what they say of subgroups.
@@ -170,19 +168,26 @@ def for_everyone(
     (0.5, True)
     """
     if not probabilities:
-        return _line(y, score, weight)
-    inside = np.clip(score, _EDGE, 1 - _EDGE)
-    x = np.log(inside / (1 - inside))
-    variance = weight * inside * (1 - inside)
-    p_value = _slope_test(x, weight * (y - inside), weight * variance, variance)
-    slope = _platt(x, y, weight)
-    if slope <= 0:
-        return None
-    return ForEveryone(_with_sum(score, weight, float(weight @ score), slope), p_value)
+        centre = float(weight @ score / weight.sum())
+        fitted = _line(score - centre, y, weight)
+        change: Change = NumberChange(fitted.shift - fitted.slope * centre, fitted.slope)
+    else:
+        inside = np.clip(score, _EDGE, 1 - _EDGE)
+        fitted = _platt(np.log(inside / (1 - inside)), y, weight)
+        change = OddsChange(math.exp(fitted.shift), fitted.slope)
+    return ForEveryone(change, fitted.p_value) if fitted.slope > 0 else None
 
 
-def _platt(x: Array, y: Array, weight: Array) -> float:
-    """Return the slope of a logistic regression of y on x."""
+class _Fitted(NamedTuple):
+    """A line that was fitted, and the p-value of a slope of 1."""
+
+    shift: float
+    slope: float
+    p_value: float
+
+
+def _platt(x: Array, y: Array, weight: Array) -> _Fitted:
+    """Return the line of a logistic regression of y on x."""
     # Platt's targets are a little away from 0 and 1, so that no slope is infinite.
     n_positive = float((y > 0).sum())
     highest = (n_positive + 1) / (n_positive + 2)
@@ -192,10 +197,8 @@ def _platt(x: Array, y: Array, weight: Array) -> float:
     loss = _loss(line @ design, target, weight)
     for _ in range(_MOST_STEPS):
         p = 1 / (1 + np.exp(-np.clip(line @ design, -700, 700)))
-        gradient = design @ (weight * (target - p))
-        hessian = (design * (weight * p * (1 - p))) @ design.T
-        # Of least norm: x may be constant.
-        step = np.linalg.lstsq(hessian, gradient, rcond=1e-12)[0].astype(np.float64)
+        information = _inverse((design * (weight * p * (1 - p))) @ design.T)
+        step = information @ (design @ (weight * (target - p)))
         # Halved until it helps: the loss is convex, and a full step may be too long.
         while _loss((line + step) @ design, target, weight) > loss:
             step = step / 2
@@ -203,7 +206,7 @@ def _platt(x: Array, y: Array, weight: Array) -> float:
         loss = _loss(line @ design, target, weight)
         if np.abs(step).max() <= 1e-10:
             break
-    return float(line[1])
+    return _tested(line, design, information, weight**2 * p * (1 - p))
 
 
 def _loss(log_odds: Array, target: Array, weight: Array) -> float:
@@ -211,23 +214,22 @@ def _loss(log_odds: Array, target: Array, weight: Array) -> float:
     return float(weight @ (np.logaddexp(0.0, log_odds) - target * log_odds))
 
 
-def _line(y: Array, score: Array, weight: Array) -> ForEveryone | None:
-    """Return the change by the slope of least squares."""
-    error = y - score
-    centre = float(weight @ score / weight.sum())
-    x = score - centre
-    spread = float(weight @ x**2)
-    p_value = _slope_test(x, weight * error, (weight * error) ** 2, weight)
-    slope = 1 + float(weight @ (x * error)) / spread if spread > 0 else 1.0
-    change = NumberChange(centre - slope * centre, slope)
-    return ForEveryone(change, p_value) if slope > 0 else None
+def _line(x: Array, y: Array, weight: Array) -> _Fitted:
+    """Return the line of a regression of y on x."""
+    design = np.stack([np.ones(len(x)), x])
+    information = _inverse((design * weight) @ design.T)
+    line = information @ (design @ (weight * y))
+    return _tested(line, design, information, (weight * (y - line @ design)) ** 2)
 
 
-def _slope_test(x: Array, errors: Array, variances: Array, information: Array) -> float:
-    """Return the p-value of errors that have nothing to do with x, whatever their mean is.
+def _inverse(matrix: Array) -> Array:
+    """Return the inverse, or what is nearest to one: x may be constant."""
+    return np.linalg.pinv(matrix, rcond=1e-12, hermitian=True).astype(np.float64)
 
-    What a constant explains is taken out of x, as much as the information of each row counts.
-    """
-    rest = x - float(information @ x) / float(information.sum())
-    spread = float(variances @ rest**2)
-    return float(chi2.sf(float(rest @ errors) ** 2 / spread, df=1)) if spread > 0 else 1.0
+
+def _tested(line: Array, design: Array, information: Array, variances: Array) -> _Fitted:
+    """Return a line with the p-value of a slope of 1, by its variance (a sandwich)."""
+    shift, slope = line.tolist()
+    variance = float((information @ ((design * variances) @ design.T) @ information)[1, 1])
+    p_value = float(chi2.sf((slope - 1) ** 2 / variance, df=1)) if variance > 0 else 1.0
+    return _Fitted(shift, slope, p_value)

@@ -28,9 +28,14 @@ from gerrymend.calibration.standing import (
     Refused,
     Standing,
 )
-from gerrymend.calibration.table import Candidate, ScoredRows, ScoreTable, describable_columns
+from gerrymend.calibration.table import (
+    Candidate,
+    ScoredRows,
+    ScoreTable,
+    Spotted,
+    describable_columns,
+)
 from gerrymend.inputs.bins import cuts_of
-from gerrymend.subgroups.base import Found
 
 
 class Learnt(NamedTuple):
@@ -70,9 +75,9 @@ class _Loop:
             settings.subgroups, rows.columns, settings.min_group_size
         )
         self._bind()
-        self._before = _size(self._every.worst())
+        self._before = self._every.worst().size
         self._is_drawn = False  # for the scores as they are
-        self._n_of_subgroups = 0
+        self._is_known_wrong = False  # as a patch of a subgroup was above chance
 
     def _bind(self) -> None:
         """Cut the scores, and bind the class of subgroups: to all values, and to those told of."""
@@ -107,21 +112,19 @@ class _Loop:
     def step(self) -> _Stop | None:
         """Make a patch, or return why none is made."""
         self._say(f"{len(self.patches):,} patches; looking for the worst subgroup")
-        found = self._told.worst()
+        worst = self._told.worst()
         alpha = self._settings.alpha
-        if alpha is not None and _size(found) <= alpha:
-            found = self._told.prove(alpha, self._settings.budget).found
-            if _size(found) <= alpha:
+        if alpha is not None and worst.size <= alpha:
+            worst, _ = self._told.prove(alpha, self._settings.budget)
+            if worst.size <= alpha:
                 return self._end_of_proof(alpha)
         part = self._part
-        limit = self._limit(_size(found), part)
-        candidate = self._told.describable(found, self._settings.min_group_size)
-        if _size(found) <= limit:
-            if candidate is None:
-                return _Stop(FEW_ROWS)
-            words = interval_words(self._settings.score, candidate.low, candidate.high)
-            told = candidate.rule.describe()
-            return _Stop(CHANCE, Refused(told, words, candidate.value, limit, part))
+        limit = self._limit(worst.size, part)
+        if worst.size <= limit:
+            return self._within_chance(worst, limit, part)
+        limit = max(limit, alpha or 0.0)
+        worst = self._told.narrowed(worst, limit)
+        candidate = self._told.describable(worst, self._settings.min_group_size)
         if candidate is None or abs(candidate.value) <= limit:
             return _Stop(FEW_ROWS)
         if len(self.patches) >= self._settings.max_patches:
@@ -134,15 +137,24 @@ class _Loop:
         )  # fmt: skip
         if np.array_equal(change.apply(rows.score[inside]), rows.score[inside]):
             return _Stop(UNCHANGED)
-        self._n_of_subgroups += 1
         self._make(candidate, change, self._chance.p_value(abs(candidate.value)))
+        self._is_known_wrong = True
         return None
+
+    def _within_chance(self, worst: Spotted, limit: float, part: float) -> _Stop:
+        """Return that a violation is not changed, as chance makes as much, and where it is."""
+        candidate = self._told.describable(worst, self._settings.min_group_size)
+        if candidate is None:
+            return _Stop(CHANCE)
+        words = interval_words(self._settings.score, candidate.low, candidate.high)
+        told = candidate.rule.describe()
+        return _Stop(CHANCE, Refused(told, words, candidate.value, limit, part))
 
     @property
     def _part(self) -> float:
         """The part of the draws that may be as bad as a violation that is changed."""
         level = self._settings.level
-        return max(level, TYPICAL) if self._n_of_subgroups else level
+        return max(level, TYPICAL) if self._is_known_wrong else level
 
     def _limit(self, violation: float, part: float) -> float:
         """Return what a violation has to exceed; draws are made anew where it might not."""
@@ -155,11 +167,12 @@ class _Loop:
 
     def _end_of_proof(self, alpha: float) -> _Stop:
         """Return how a search ends that finds no more than alpha among those that may be told."""
-        if self._every.prove(alpha, self._settings.budget).upper_bound <= alpha:
+        _, at_most = self._every.prove(alpha, self._settings.budget)
+        if at_most <= alpha:
             return _Stop(PROVEN)
         return _Stop(UNDECIDED if self._every is self._told else FEW_ROWS)
 
-    def _make(self, candidate: Candidate, change: Change, p_value: float) -> None:
+    def _make(self, candidate: Candidate, change: Change, p_value: float | None) -> None:
         """Change the scores of a candidate, and note the patch."""
         rows = self._rows
         inside = candidate.members
@@ -183,13 +196,13 @@ class _Loop:
     def standing(self, stop: _Stop) -> Standing:
         """Return what is known of the scores as they are."""
         alpha = None if self._every.bound.exact else self._settings.alpha
-        bracket = self._every.prove(alpha, self._settings.budget)
-        after = max(_size(bracket.found), _size(self._every.worst()))
+        worst, at_most = self._every.prove(alpha, self._settings.budget)
+        after = max(worst.size, self._every.worst().size)
         return Standing(
             n_rows=len(self._rows.y),
             before=self._before,
             after=after,
-            upper_bound=max(bracket.upper_bound, after),
+            upper_bound=max(at_most, after),
             error_before=self._error,
             error_after=self._rows.squared_error(self._rows.score),
             stopped=stop.reason,
@@ -204,8 +217,3 @@ class _Loop:
 
     def _say_draw(self, done: int, of: int) -> None:
         self._say(f"draws of chance, after {len(self.patches):,} patches", done, of)
-
-
-def _size(found: Found) -> float:
-    """Return the violation of what was found, without its sign."""
-    return abs(float(found.values[0]))

@@ -43,8 +43,9 @@ class Patch:
         The mean score of these rows before, and the mean of what happened.
     violation : float
         Their share of all, times how far what happened was above what was predicted.
-    p_value : float
-        How often chance makes a worst violation as large, of scores that are right.
+    p_value : float or None
+        How often chance makes a worst violation as large, of scores that are right; None where
+        that was not asked.
     """
 
     rule: Rule
@@ -55,7 +56,7 @@ class Patch:
     predicted: float
     happened: float
     violation: float
-    p_value: float
+    p_value: float | None
 
     def interval(self, score: str) -> str:
         """Return the interval in words; "all" where it is open on both sides."""
@@ -94,6 +95,8 @@ class ScorePatches(Sequence[Patch]):
         Whether scores are probabilities, or predictions of a number.
     score : str
         What the score is called.
+    whole : tuple of str
+        The attributes that are numbers without fractions, for words.
     standing : Standing or None
         What is known of the patched scores of the rows that the patches were learnt on: the worst
         violation before and after, what is proven, and why no patch followed. None for a part of
@@ -115,6 +118,7 @@ class ScorePatches(Sequence[Patch]):
     attributes: Mapping[str, str]
     probabilities: bool
     score: str
+    whole: tuple[str, ...] = ()
     standing: Standing | None = None
 
     def apply(self, scores: Any, sensitive_features: Any) -> Array:

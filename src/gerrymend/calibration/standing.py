@@ -91,14 +91,14 @@ class Standing:
         if self.stopped == MAX_PATCHES:
             most = self.settings["max_patches"]
             return f"Stopped after {most:,} patches, though more is left than chance makes."
+        if self.stopped == UNCHANGED:
+            return "Stopped: a change of what is left changes no score."
         if self.refused is None:
-            return "Stopped: nothing is left to change."
+            return "Stopped: what is left is within what chance makes of right scores."
         where = self.refused.subgroup
         if self.refused.interval != "all":
             where = f"{where}, {self.refused.interval}"
         left = f"what is left, {abs(self.refused.violation):.4f} in {where}"
-        if self.stopped == UNCHANGED:
-            return f"Stopped: a change of {left}, changes no score."
         return f"Stopped: {left}, is within what chance makes of right scores ({self._chance()})."
 
     def _chance(self) -> str:

@@ -14,13 +14,18 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference.simulations import RightScores, SignFlips, Simulation
 from gerrymend.auditing.rare_values import can_merge, merged, rare_of, rows_by_value
-from gerrymend.auditing.small_groups import may_be_described
+from gerrymend.auditing.small_groups import may_be_described, too_few
 from gerrymend.inputs.bins import lower_ends
 from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
-from gerrymend.subgroups.base import BoundClass, Bracket, Found, SubgroupClass
+from gerrymend.subgroups.base import BoundClass, Found, RuleSource, SubgroupClass
 from gerrymend.subgroups.rules import Conjunction, Rule
 from gerrymend.subgroups.trees import Trees
-from gerrymend.subgroups.within_scores import ScoreIntervals
+from gerrymend.subgroups.within_scores import IntervalRules, ScoreIntervals
+
+# The part of the worst violation that a subgroup has to have, to be changed in its place, and how
+# many times as much the change has to lower the error: a little more may be chance.
+_NEARLY = 0.8
+_HELPS = 1.25
 
 
 class Candidate(NamedTuple):
@@ -35,6 +40,24 @@ class Candidate(NamedTuple):
     high: float
     value: float
     members: NDArray[np.bool_]
+
+
+class Spotted(NamedTuple):
+    """What a search found among the cells of a table, and the source of its rule."""
+
+    found: Found
+    source: RuleSource
+
+    @property
+    def size(self) -> float:
+        """The violation, without its sign."""
+        return abs(float(self.found.values[0]))
+
+    @property
+    def members(self) -> NDArray[np.bool_]:
+        """Whether each cell is in."""
+        inside: NDArray[np.bool_] = self.found.members[0] > 0
+        return inside
 
 
 @dataclass(eq=False)
@@ -157,28 +180,59 @@ class ScoreTable:
             return RightScores(self.place, self.rows.weight, self.rows.score, self.size)
         return SignFlips(self.place, self.rows.errors, self.size)
 
-    def worst(self) -> Found:
+    def worst(self) -> Spotted:
         """Return the subgroup of the worst violation that the search of draws finds."""
-        return self.bound.quick.worst(self.residual()[None])
+        search = self.bound.quick
+        return Spotted(search.worst(self.residual()[None]), search.source)
 
-    def prove(self, at_most: float | None, seconds: float) -> Bracket:
-        """Bracket the worst violation from below and above, as far as `at_most` is decided."""
-        return self.bound.prove(self.residual(), at_most=at_most, seconds=seconds)
+    def narrowed(self, spotted: Spotted, at_least: float) -> Spotted:
+        """Return a subgroup of nearly the same violation, where a change lowers the error more.
 
-    def describable(self, found: Found, min_group_size: int) -> Candidate | None:
-        """Return what was found if it may be told; else the worst that may, everyone included.
+        The worst subgroup may be padded by rows that are right, or nearly so: they cost nothing
+        there, and a change makes them wrong. To change a group of share q by its gap g = v/q lowers
+        the squared error by v²/q, which is the largest value, over λ, of 2·λ·v − λ²·q. At the gap
+        of what was found, λ = g, the best subgroup is that of the largest v − q·g/2: a search for a
+        residual that is less by half of the gap. What it finds is returned if that is worth it, and
+        its violation is above `at_least`.
+        """
+        residual = self.residual()
+        weight = self.rows.weight / self.rows.total_weight
+        share = np.bincount(self.place, weight, self.size).astype(np.float64)
+        value = float(residual[spotted.members].sum())
+        gap = value / float(share[spotted.members].sum())
+        sign = 1 if value > 0 else -1
+        side = self.bound.quick.one_sided(1)
+        found = side.worst((sign * (residual - share * gap / 2))[None])
+        inside = found.members[0] > 0
+        own = float(residual[inside].sum())
+        if sign * own <= max(at_least, _NEARLY * abs(value)):
+            return spotted
+        if own**2 / float(share[inside].sum()) < _HELPS * value * gap:
+            return spotted
+        return Spotted(found._replace(values=np.array([own])), side.source)
 
-        What leaves fewer than `min_group_size` rows, in it or out of it, tells of few. None is
-        returned where every subgroup does.
+    def prove(self, at_most: float | None, seconds: float) -> tuple[Spotted, float]:
+        """Return the worst violation that is found, and what is proven that none exceeds.
+
+        The search goes on as far as `at_most` is decided.
+        """
+        bracket = self.bound.prove(self.residual(), at_most=at_most, seconds=seconds)
+        return Spotted(bracket.found, self.bound.source), bracket.upper_bound
+
+    def describable(self, spotted: Spotted, min_group_size: int) -> Candidate | None:
+        """Return what was found if it may be told, else the worst that may.
+
+        What leaves fewer than `min_group_size` rows, in it or out of it, tells of few; where these
+        are out of it, everyone may stand for it. None is returned where every subgroup does.
         """
         counts = np.bincount(self.place, minlength=self.size)
-        inside = int(counts[found.members[0] > 0].sum())
+        inside = int(counts[spotted.members].sum())
         total = int(counts.sum())
         if may_be_described(inside, total, min_group_size, or_everyone=True):
-            return self.candidate(found)
+            return self.candidate(spotted)
         large = self.bound.worst_of_size(self.residual(), counts, min_group_size)
-        others = [] if large is None else [self.candidate(large)]
-        if self.bound.has_everyone and total >= min_group_size:
+        others = [] if large is None else [self.candidate(Spotted(large, self.bound.source))]
+        if self.bound.has_everyone and not too_few(inside, min_group_size):
             others.append(self.everyone())
         return max(others, key=lambda one: abs(one.value), default=None)
 
@@ -189,16 +243,16 @@ class ScoreTable:
         value = float(errors.sum()) / self.rows.total_weight
         return Candidate(rule, -np.inf, np.inf, value, np.ones(len(errors), dtype=bool))
 
-    def candidate(self, found: Found) -> Candidate:
+    def candidate(self, spotted: Spotted) -> Candidate:
         """Return the rule, the interval and the rows of what was found.
 
         The rows are those of the rule as it is told, and as it will be applied.
         """
-        key: Any = found.keys[0]
-        source: Any = self.bound.source
+        key: Any = spotted.found.keys[0]
+        source: Any = spotted.source
         low = -np.inf
         high = np.inf
-        if isinstance(self.bound, ScoreIntervals):
+        if isinstance(source, IntervalRules):
             key, first, after = key
             low = source.lows[first]
             high = source.highs[after - 1]
