@@ -82,6 +82,8 @@ MAKERS: tuple[Callable[[np.random.Generator], Case], ...] = (
     comparison_cases.lazy_case,
     comparison_cases.strata_fit_case,
     comparison_cases.strata_fit_case,
+    comparison_cases.score_case,
+    maker_cases.score_notion_case,
 )
 
 # A case takes a tenth of a second; one that takes this long, however busy the machine, hangs.

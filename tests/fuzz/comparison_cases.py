@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression
 from gerrymend import (
     DiscriminationSurface,
     GroupMean,
+    Multicalibration,
     SubgroupParityClassifier,
     audit,
     audit_counts,
@@ -154,6 +155,33 @@ def number_case(rng: np.random.Generator) -> Case:
         case "strata":
             how["control_features"] = make_control(rng, n)
             rows.expect = "either" if rows.expect == "result" else rows.expect
+    how |= {"at_most": 0.5} if entry is prove else {"gamma": 0.5, "n_permutations": 0}
+    how, odd = draw_settings(rng, how)
+    return _as_given(_case(entry, rows, how, odd, _FINISH[entry], _FIGURES[entry]))
+
+
+def score_case(rng: np.random.Generator) -> Case:
+    """Audit or prove scores: of labels or numbers, in disguises, at all scores or in intervals."""
+    sample = make_sample(rng)
+    n = len(sample)
+    numbers = bool(rng.random() < 0.4)
+    plain: dict[str, Any] = {
+        "y_true": (rng.integers(-20, 20, n) / 4).tolist() if numbers else sample.labels,
+        "y_pred": (rng.integers(0, 9, n) / 8).tolist(),
+        "sensitive_features": sample.attributes,
+    }
+    # So few rows may have one score, one label, or numbers of two values.
+    rows = Rows(dict(plain), dict(plain), [], "either")
+    for _ in range(int(rng.integers(0, 3))):
+        values = rows.plain["y_pred"]
+        one = disguise_of(rng, values, "number", pick(rng, (SAME, ALL)))
+        if one is not None and kind_of(one.plain(values)) == kind_of(values):
+            rows.disguise("y_pred", one, "number")
+    rows.expect = "either" if rows.expect == "result" else rows.expect
+    entry = pick(rng, (audit, audit, prove))
+    cut = pick(rng, (2, 3, 10, [0.5], (0.25, 0.75), np.array([0.1, 0.9])))
+    notions = ("multiaccuracy", "multicalibration", Multicalibration(cut))
+    how = _settings(rng) | {"notion": pick(rng, notions), "min_group_size": 2}
     how |= {"at_most": 0.5} if entry is prove else {"gamma": 0.5, "n_permutations": 0}
     how, odd = draw_settings(rng, how)
     return _as_given(_case(entry, rows, how, odd, _FINISH[entry], _FIGURES[entry]))

@@ -1,5 +1,6 @@
 """Cases of what is constructed: notions, classes of subgroups, made data."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from gerrymend import (
     FairnessNotion,
     LinearThresholds,
     Marginals,
+    Multicalibration,
     Trees,
     ValueSets,
     audit,
@@ -50,6 +52,35 @@ def notion_case(rng: np.random.Generator) -> Case:
         "FairnessNotion", repr(how), lambda: _audited(sample, notion=FairnessNotion(**how)),
         ("name", "event", "a", "b", "notion", "FairnessNotion"),
         expect="error" if never else "either", figures=_figures,
+    )  # fmt: skip
+
+
+ODD_BINS = (
+    [0.5, 0.2], [], [float("nan")], [0.5, "x"], np.array([[0.1]]), [1e308, float("inf")],
+    (0.5, 0.5), [Fraction(1, 2)], [True], list(range(200)), (-1e-320, 1e-320), [-3, 3], "10", b"5",
+)  # fmt: skip
+
+
+def score_notion_case(rng: np.random.Generator) -> Case:
+    """Define a notion of scores with odd parts, and audit by it."""
+    how: dict[str, Any] = {"bins": 3, "score": None, "target": None, "unit": ""}
+    for field in dict.fromkeys(pick(rng, how) for _ in range(2)):
+        odd = (*ODD_VALUES, *HOSTILE_WORDS, *(ODD_BINS if field == "bins" else ()))
+        how[field] = pick(rng, odd)
+    sample = make_sample(rng, tame=True)
+
+    def audited() -> Any:
+        report = audit(
+            sample.labels, sample.probabilities, sensitive_features=sample.attributes,
+            budget=0.3, min_group_size=1, notion=Multicalibration(**how),
+        )  # fmt: skip
+        report.to_json()
+        return report
+
+    return Case(
+        "Multicalibration", repr(how), audited,
+        ("bins", "score", "target", "unit", "notion", "y_pred", "y_true", "sensitive_features"),
+        figures=_figures,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from gerrymend import (
     ExplicitGroups,
     FrontierDisplay,
     ParetoFrontier,
+    SubgroupCalibrationDisplay,
     SubgroupParityClassifier,
     SurfaceDisplay,
     TrajectoryDisplay,
@@ -211,6 +212,50 @@ def test_an_estimator_is_audited_by_what_it_decides(kind, data, fitted):
     display = AuditDisplay.from_estimator(model, X, y, sensitive_features=A, subgroups="marginals")
     rates = [one.rate for one in expected.top]
     np.testing.assert_allclose([one.rate for one in display.groups if one.found], rates)
+
+
+@pytest.fixture(scope="module")
+def scored():
+    """A thousand scores, which are too high for the blue ones."""
+    rng = np.random.default_rng(2)
+    race = rng.choice(["blue", "green"], 1000)
+    score = rng.random(1000).round(2)
+    chance = np.where(race == "blue", score / 2, score)
+    return (rng.random(1000) < chance).astype(int), score, {"race": race}
+
+
+def test_the_calibration_of_a_subgroup(scored):
+    y, p, features = scored
+    display = SubgroupCalibrationDisplay.from_predictions(
+        y, p, sensitive_features=features, subgroups="marginals"
+    )
+    curve = display.curve
+    assert curve.rule.describe() == "race = blue"
+    drawn = {line.get_label(): line for line in display.ax_.get_lines()}
+    for words, points in (("everyone", curve.everyone), ("race = blue", curve.group)):
+        assert len(points) == 10
+        assert drawn[words].get_xdata().tolist() == [one.predicted for one in points]
+        assert drawn[words].get_ydata().tolist() == [one.observed for one in points]
+    # By hand: of the blue ones with scores of .5 to .6.
+    inside = (features["race"] == "blue") & (p >= 0.5) & (p < 0.6)
+    assert curve.group[5].observed == pytest.approx(y[inside].mean())
+    assert curve.group[5].predicted == pytest.approx(p[inside].mean())
+    assert display.ax_.get_ylabel() == "happened"
+
+
+def test_reports_without_a_curve_are_not_drawn(scored):
+    y, p, features = scored
+    report = audit(y, p, sensitive_features=features, notion="multiaccuracy")
+    with pytest.raises(ValueError, match="report has no calibration curve"):
+        SubgroupCalibrationDisplay.from_report(report)
+    with pytest.raises(TypeError, match="must be an AuditReport"):
+        SubgroupCalibrationDisplay.from_report("report")
+    # What each group is compared with is its own prediction.
+    display = AuditDisplay.from_report(report)
+    assert {one.words: one.expected for one in display.groups}["race = blue"] == pytest.approx(
+        p[features["race"] == "blue"].mean()
+    )
+    assert "predicted" in display.ax_.get_legend_handles_labels()[1]
 
 
 def test_a_frontier_s_points(frontier):

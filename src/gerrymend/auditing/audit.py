@@ -61,13 +61,15 @@ def audit(
         audit with one p-value; the error rate is of all at once. Numbers for a mean of errors.
     y_pred : array of decisions, of the same values, or of numbers
         Or scores, with `threshold`; or a mixture's probabilities of deciding the positive label,
-        with `decision_probabilities=True`. For a mean of numbers: a price, a dose, days.
+        with `decision_probabilities=True`. For a mean of numbers: a price, a dose, days. For
+        "multiaccuracy" and "multicalibration": scores, as they are.
     sensitive_features : frame, Series, mapping from names to columns, or array
         The protected attributes: strings, categoricals, booleans and numbers. Rows are matched by
         position, never by an index.
     notion : str, FairnessNotion, OutcomeNotion or tuple of these, default="false_positive_rate"
         The rate to compare, or the mean of numbers: "mean_outcome", "mean_error", "absolute_error",
-        "squared_error", or an OutcomeNotion of your own. Of several, the worst is reported.
+        "squared_error", or an OutcomeNotion of your own. Of several, the worst is reported. Of
+        scores: "multiaccuracy", or "multicalibration" within every interval of them.
     reference : float or GroupMean, optional
         What groups are compared with, in place of the overall rate: a number, such as a limit of 30
         days, or GroupMean({"sex": "M"}, factor=0.8), four fifths of the men's rate. Everyone is
@@ -116,7 +118,8 @@ def audit(
         Leave out a stratum without a row that the rate is over, rather than refuse it.
     n_permutations : int, default=0
         Permutations for a p-value of the worst unfairness, each with the whole search repeated, so
-        that the p-value accounts for it. 199 will do; below 19 no p-value can be 5 %.
+        that the p-value accounts for it. 199 will do; below 19 no p-value can be 5 %. Of scores:
+        samples in which these are right.
     test_size : float, optional
         Part of the rows, of each label, to keep out of the search. The report is about the other
         rows; `held_out` has its worst subgroup as measured on these.

@@ -37,10 +37,10 @@ def check_apart(case: Case) -> None:
         case.leave("top.apart", "that it would tell of few rows where it is not stated")
     if sharp is not None:
         _check_within(sharp, largest(worst, stated), case)
-    elif (stated["sharpest"] or {}).get("within") is not None:
-        case.problem("within of sharpest is stated, and no group that stands out.")
-    else:
+    elif stated["sharpest"] is not None:
         case.leave("sharpest.within", "nobody is told to stand out")
+        if stated["sharpest"].get("within") is not None:
+            case.problem("within of sharpest is stated, and no group that stands out.")
 
 
 def _check_within(sharp: Mapping[str, Any], other: Mapping[str, Any] | None, case: Case) -> None:

@@ -64,7 +64,13 @@ def cuts_of(
         if not probabilities:
             return quantile_cuts(score, weight, bins)
         return tuple(round(step / bins, 6) for step in range(1, bins))
-    return tuple(cut for cut in bins if not probabilities or 0 < cut < 1)
+    cuts = tuple(cut for cut in bins if not probabilities or 0 < cut < 1)
+    if not cuts:
+        raise ArgumentError(
+            "bins",
+            f"has no cut between 0 and 1, where scores are probabilities; got {short(bins)}.",
+        )
+    return cuts
 
 
 def quantile_cuts(values: Array, weight: Array, bins: int) -> tuple[float, ...]:

@@ -157,12 +157,13 @@ def _mean_of(rate: FairnessNotion) -> AnyNotion:
     >>> _mean_of(replace(MEAN_ERROR, unit="days").rate).unit
     'days'
     """
-    for named in (MEAN_OUTCOME, MEAN_ERROR, ABSOLUTE_ERROR, SQUARED_ERROR):
+    scored = rate.reference == PREDICTED
+    if scored and rate.name == MULTIACCURACY.name:
+        return replace(MULTIACCURACY, unit=rate.unit or "", worse=rate.worse)
+    for named in () if scored else (MEAN_OUTCOME, MEAN_ERROR, ABSOLUTE_ERROR, SQUARED_ERROR):
         mean = replace(named, unit=rate.unit or "", reference=rate.reference, worse=rate.worse)
         if mean.rate == rate:
             return mean
-    if rate.name == MULTIACCURACY.name and rate.reference == PREDICTED:
-        return MULTIACCURACY
     raise ArgumentError(
         "notion",
         f"is what reports call {rate.name!r}, a mean of numbers, without the functions that it is "

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend.inputs.protected import Column, take_rows
+from gerrymend.inputs.protected import Column, distinct_rows
 from gerrymend.subgroups.rules import Condition, Conjunction, Members, Rare, Rule
 
 
@@ -84,13 +84,17 @@ class WithinInterval(Rule):
         return self.rule.says_who
 
     def in_few_digits(self, columns: Mapping[str, Column], members: Members) -> Rule:
-        """Return a rule that is easier to read: the other one has to be right in the interval."""
+        """Return a rule that is easier to read, and selects the same rows at all scores.
+
+        `members` has the last word on who is in within the interval, and thereby at other scores.
+        """
         score = columns[self.interval.attribute]
         there = self.interval.holds(score)
-        inside = dict(
-            zip(columns, take_rows(list(columns.values()), np.flatnonzero(there)), strict=True)
-        )
-        rule = self.rule.in_few_digits(inside, members[there]) if there.any() else self.rule
+        row = distinct_rows([one for one in columns.values() if one is not score]).index
+        inside = np.zeros(int(row.max()) + 1, dtype=bool)
+        inside[row] = self.rule.members(columns)
+        inside[row[there]] = members[there]
+        rule = self.rule.in_few_digits(columns, inside[row])
         interval = self.interval.in_few_digits(score)
         if interval.holds(score).all():
             interval = Condition(interval.attribute)

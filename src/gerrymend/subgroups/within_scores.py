@@ -296,7 +296,9 @@ class ScoreIntervals(BoundClass):
         bracket = self.base.prove(residual, at_most=limit, seconds=seconds)
         value = abs(float(bracket.found.values[0]))
         left = seconds - (time.monotonic() - start)
-        if further and left > 0 and bracket.upper_bound > value > limit:
+        # The limit may be the value of this very interval, a rounding apart.
+        is_open = bracket.upper_bound > value * (1 + _SAME)
+        if further and left > 0 and is_open and value >= limit * (1 - _SAME):
             return self.base.prove(residual, seconds=left)
         return bracket
 

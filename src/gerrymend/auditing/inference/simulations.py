@@ -4,7 +4,7 @@ Where the score of each row is the probability of its label, whatever subgroup i
 independent and 1 with that probability: drawn so, and searched as the rows were, the observed
 maximum and those of the draws are exchangeable. Numbers have no such distribution. There it is
 asked whether errors are as likely above 0 as below by the same amount, of each row: then every
-choice of their signs was as likely as the one that was seen. That is less than to be right on
+choice of their signs was as likely as the one that was seen. That is more than to be right on
 average, and of skewed errors it is not so although the average is right: reports say what is
 tested.
 """
