@@ -136,7 +136,7 @@ def learn_patches(
     learnt = learn(scored, settings)
     return ScorePatches(
         patches=learnt.patches,
-        attributes={column.name: column.kind for column in rows.columns},
+        attributes=scored.kinds,
         probabilities=probabilities,
         score=settings.score,
         whole=tuple(column.name for column in rows.columns if column.is_whole),

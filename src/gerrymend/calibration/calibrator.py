@@ -30,7 +30,7 @@ from gerrymend.inputs.numbers import short
 from gerrymend.inputs.sample import finite, read_vector
 from gerrymend.inputs.scores import NO_LABELS, Scores
 from gerrymend.inputs.seeds import draw_seed
-from gerrymend.inputs.validation import as_pair, check_labels
+from gerrymend.inputs.validation import as_pair, check_labels, is_frame
 from gerrymend.models.features import FeatureReader
 
 PREFIT = "prefit"
@@ -150,7 +150,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         self._features = None
         if sensitive_features is None:  # which are columns of X: a table of numbers, or a frame
             allow_nan = get_tags(self).input_tags.allow_nan
-            self._features = FeatureReader.of(X, estimator, allow_nan=allow_nan)
+            self._features = FeatureReader(is_frame(X), allow_nan, allow_missing=allow_nan)
             X = self._features.read(X, self, reset=True)
         labels = _check_target(y, classifier=is_classifier(estimator))
         X, _ = indexable(X, labels)

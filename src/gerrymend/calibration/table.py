@@ -5,7 +5,7 @@ depend on how they came. A row's protected values stay, and its bin follows its 
 subgroups is bound once.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from gerrymend.inputs.bins import lower_ends
 from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
 from gerrymend.subgroups.base import BoundClass, Found, RuleSource, SubgroupClass
 from gerrymend.subgroups.rules import Conjunction, Rule
+from gerrymend.subgroups.tree_rule import TreeRule
 from gerrymend.subgroups.trees import Trees
 from gerrymend.subgroups.within_scores import IntervalRules, ScoreIntervals
 
@@ -102,6 +103,11 @@ class ScoredRows:
     def total_weight(self) -> float:
         """The weight of all rows."""
         return float(self.weight.sum())
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each attribute, by name."""
+        return {column.name: column.kind for column in self.columns}
 
     @property
     def errors(self) -> Array:
@@ -238,7 +244,7 @@ class ScoreTable:
 
     def everyone(self) -> Candidate:
         """Return all rows, at all scores."""
-        rule = Conjunction((), {name: column.kind for name, column in self._columns.items()})
+        rule = Conjunction((), self.rows.kinds)
         errors = self.rows.errors
         value = float(errors.sum()) / self.rows.total_weight
         return Candidate(rule, -np.inf, np.inf, value, np.ones(len(errors), dtype=bool))
@@ -260,6 +266,8 @@ class ScoreTable:
         rule = source.rule(key).without_others()
         by_row = rule.members(self._columns)
         rule = rule.in_few_digits(self._columns, by_row)
+        if isinstance(rule, Conjunction | TreeRule):  # of one list of patches, rules of one table
+            rule = replace(rule, kinds=self.rows.kinds)
         inside = rule.members(self._columns)[self._cells.index]
         members = inside & in_interval(self.rows.score, low, high)
         value = float(self.rows.errors[members].sum()) / self.rows.total_weight
