@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from gerrymend.auditing.prove import Proof, prove
     from gerrymend.auditing.report import AuditReport
     from gerrymend.auditing.subgroup import Subgroup
+    from gerrymend.calibration.calibrate import calibrate
+    from gerrymend.calibration.calibrator import SubgroupCalibrator
+    from gerrymend.calibration.patches import Patch, ScorePatches
+    from gerrymend.calibration.saved import load_patches, save_patches
     from gerrymend.checker import CheckResult, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
     from gerrymend.frontier.points import FrontierPoint
@@ -70,6 +74,12 @@ _HOME = {
     "check_report": "checker",
     "CheckResult": "checker",
     "Subgroup": "auditing.subgroup",
+    "calibrate": "calibration.calibrate",
+    "Patch": "calibration.patches",
+    "SubgroupCalibrator": "calibration.calibrator",
+    "ScorePatches": "calibration.patches",
+    "save_patches": "calibration.saved",
+    "load_patches": "calibration.saved",
     "SubgroupParityClassifier": "classifiers",
     "MarginalParityClassifier": "classifiers",
     "pareto_frontier": "frontier.sweep",
@@ -138,9 +148,12 @@ __all__ = [
     "NoRegret",
     "OutcomeNotion",
     "ParetoFrontier",
+    "Patch",
     "Proof",
+    "ScorePatches",
     "Subgroup",
     "SubgroupCalibrationDisplay",
+    "SubgroupCalibrator",
     "SubgroupParityClassifier",
     "SurfaceDisplay",
     "TrajectoryDisplay",
@@ -149,12 +162,15 @@ __all__ = [
     "audit",
     "audit_counts",
     "bootstrap",
+    "calibrate",
     "check_report",
     "discrimination_surface",
     "load_model",
+    "load_patches",
     "pareto_frontier",
     "prove",
     "save_model",
+    "save_patches",
     "types_to_trust",
 ]
 

@@ -101,9 +101,7 @@ def _tally_of_scores(
             Argument("sensitive_features"),
             ", and subgroups are searched within them.",
         )
-    if is_lazy(data):
-        data = collected(data, given)
-    rows = given if data is None else _chosen(data, given)
+    rows = rows_of(data, given)
     scores = Scores.read(*rows[:4], decided=decided, target=notion.target, kinds=kinds)
     if not isinstance(notion, Multicalibration):
         return tally_of_scores(scores, notion, None)
@@ -167,6 +165,17 @@ def check_no_scores(notions: Sequence[AnyNotion]) -> None:
                 "needs the score of each row, and counts have none; pass the rows to audit(). "
                 "Of sums of errors notion='mean_error' with reference=0 takes the averages.",
             )
+
+
+def rows_of(data: Any, given: Given) -> Given:
+    """Return the arrays that were given, or columns of a frame; those of a lazy one are collected.
+
+    Raises an ArgumentError for a name, or a lazy frame, that comes without `data`.
+    """
+    if data is None:
+        _refuse_frames(given)
+        return given
+    return _chosen(collected(data, given) if is_lazy(data) else data, given)
 
 
 def collected(data: Any, given: Given) -> Any:

@@ -154,13 +154,13 @@ def coarse_view(
     """
     columns = tuple(column for column in seen.tally.columns if column.name not in without)
     if can_merge(subgroups):
-        columns = tuple(_merged(column, rare.get(column.name, frozenset())) for column in columns)
+        columns = tuple(merged(column, rare.get(column.name, frozenset())) for column in columns)
     else:
         columns = tuple(column for column in columns if column.name not in rare)
     return Coarse.of(seen, subgroups, columns, sign) if protected(columns) else None
 
 
-def _merged(column: Column, rare: frozenset[Any]) -> Column:
+def merged(column: Column, rare: frozenset[Any]) -> Column:
     """Return a column with one category, the last, in place of the rare ones."""
     if not rare or column.categories is None:
         return column

@@ -74,7 +74,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
     ([], True)
     """
     skops_io = _skops_io()
-    target = _check_path(path)
+    target = check_path(path)
     steps, mixture = _deployable(model)
     plain = plain_of_model(mixture)
     plain["training"] = plain["training"] | {"saved_with": versions()}
@@ -140,7 +140,7 @@ def load_model(
     if strange := [item for item in trusted if not isinstance(item, str | type)]:
         raise TypeError(f"trusted must be types or their names, as text; got {strange[0]!r}.")
     skops_io = _skops_io()
-    archive = _check_archive(path, _read(path))
+    archive = _check_archive(path, read_file(path, "save_model()"))
     try:
         untrusted = set(skops_io.get_untrusted_types(data=archive))
     except Exception as error:  # a forged archive can fail in any way
@@ -220,7 +220,8 @@ def _rebuilt(plain: dict[str, Any]) -> MixtureClassifier | Pipeline:
     return Pipeline([*steps[:-1], (steps[-1][0], model)]) if steps else model
 
 
-def _check_path(path: Any) -> Path:
+def check_path(path: Any) -> Path:
+    """Return a path that a file can have; raise TypeError or ValueError for anything else."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a path; got {path!r}.")
     try:
@@ -234,17 +235,18 @@ def _check_path(path: Any) -> Path:
     return Path(path).expanduser()
 
 
-def _read(path: Any) -> bytes:
-    file = _check_path(path)
+def read_file(path: Any, writer: str) -> bytes:
+    """Return the content of a file; `writer` is what should have written it, for messages."""
+    file = check_path(path)
     if file.is_dir():
         raise IsADirectoryError(
-            f"path={str(path)!r} is a folder; pass the file that save_model() wrote."
+            f"path={str(path)!r} is a folder; pass the file that {writer} wrote."
         )
     try:
         return file.read_bytes()
     except FileNotFoundError:
         raise FileNotFoundError(
-            f"path={str(path)!r} does not exist; pass the file that save_model() wrote."
+            f"path={str(path)!r} does not exist; pass the file that {writer} wrote."
         ) from None
     except OSError as error:
         raise type(error)(f"path={str(path)!r} can't be read: {error}.") from error

@@ -1,0 +1,1 @@
+"""Repair of scores: changes to subgroups within intervals of the score, learnt one by one."""

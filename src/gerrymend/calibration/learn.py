@@ -1,0 +1,219 @@
+"""The loop that learns patches: find the worst, change it, and stop before chance is learnt.
+
+Everyone comes first: scores that are too sure of themselves, as those of most models on rows that
+they have not seen, are put right by one line, and need no patch for every interval.
+
+Then the worst subgroup and interval is changed, and so on. The first patch has to be above all but
+`level` of what chance makes of scores that are right, so that right scores are left alone. Once one
+was, scores are known not to be right, and the question is no longer whether anything is wrong, but
+whether a change is worth it: later ones have to be above what chance makes typically, in half of
+the draws (docs/design.md has what that does to scores on other rows).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gerrymend.calibration.chance import TYPICAL, Chance
+from gerrymend.calibration.changes import Change, for_everyone, towards_mean
+from gerrymend.calibration.patches import Patch, interval_words
+from gerrymend.calibration.settings import Settings
+from gerrymend.calibration.standing import (
+    CHANCE,
+    FEW_ROWS,
+    MAX_PATCHES,
+    PROVEN,
+    UNCHANGED,
+    UNDECIDED,
+    Refused,
+    Standing,
+)
+from gerrymend.calibration.table import (
+    Candidate,
+    ScoredRows,
+    ScoreTable,
+    Spotted,
+    describable_columns,
+)
+from gerrymend.inputs.bins import cuts_of
+
+
+class Learnt(NamedTuple):
+    """The patches, and what is known of the scores after them."""
+
+    patches: tuple[Patch, ...]
+    standing: Standing
+
+
+def learn(rows: ScoredRows, settings: Settings) -> Learnt:
+    """Learn patches on rows, whose scores are changed on the way."""
+    loop = _Loop(rows, settings)
+    if settings.bins is not None:
+        loop.change_everyone()
+    stop = loop.step()
+    while stop is None:
+        stop = loop.step()
+    return Learnt(tuple(loop.patches), loop.standing(stop))
+
+
+class _Stop(NamedTuple):
+    """Why no further patch is made, and the one that was considered."""
+
+    reason: str
+    refused: Refused | None = None
+
+
+class _Loop:
+    """The scores so far, in `rows`, and the patches that made them so."""
+
+    def __init__(self, rows: ScoredRows, settings: Settings) -> None:
+        self.patches: list[Patch] = []
+        self._rows = rows
+        self._settings = settings
+        self._error = rows.squared_error(rows.score)
+        self._told_columns = describable_columns(
+            settings.subgroups, rows.columns, settings.min_group_size
+        )
+        self._bind()
+        self._before = self._every.worst().size
+        self._is_drawn = False  # for the scores as they are
+        self._is_known_wrong = False  # as a patch of a subgroup was above chance
+
+    def _bind(self) -> None:
+        """Cut the scores, and bind the class of subgroups: to all values, and to those told of."""
+        rows = self._rows
+        bins = self._settings.bins
+        self._cuts: tuple[float, ...] = ()
+        if bins is not None:
+            self._cuts = cuts_of(bins, rows.score, rows.weight, probabilities=rows.probabilities)
+        name = None if bins is None else self._settings.score
+        how = (self._settings.subgroups, self._cuts, name)
+        self._every = ScoreTable(rows, rows.columns, *how)
+        self._told = self._every
+        pairs = zip(self._told_columns, rows.columns, strict=False)
+        if len(self._told_columns) < len(rows.columns) or any(a is not b for a, b in pairs):
+            self._told = ScoreTable(rows, self._told_columns, *how)
+        self._chance = Chance(
+            self._told, self._settings.n_draws, self._settings.seed, on_draw=self._say_draw
+        )
+
+    def change_everyone(self) -> None:
+        """Change all scores by a line, where that is no chance and errors become smaller."""
+        rows = self._rows
+        how = for_everyone(rows.y, rows.score, rows.weight, probabilities=rows.probabilities)
+        if how is None or how.p_value > self._settings.level or not self._settings.max_patches:
+            return
+        if rows.squared_error(how.change.apply(rows.score)) >= self._error:
+            return
+        self._make(self._every.everyone(), how.change, how.p_value)
+        if not rows.probabilities:  # whose cuts are quantiles
+            self._bind()
+
+    def step(self) -> _Stop | None:
+        """Make a patch, or return why none is made."""
+        self._say(f"{len(self.patches):,} patches; looking for the worst subgroup")
+        worst = self._told.worst()
+        alpha = self._settings.alpha
+        if alpha is not None and worst.size <= alpha:
+            worst, _ = self._told.prove(alpha, self._settings.budget)
+            if worst.size <= alpha:
+                return self._end_of_proof(alpha)
+        part = self._part
+        limit = self._limit(worst.size, part)
+        if worst.size <= limit:
+            return self._within_chance(worst, limit, part)
+        limit = max(limit, alpha or 0.0)
+        worst = self._told.narrowed(worst, limit)
+        candidate = self._told.describable(worst, self._settings.min_group_size)
+        if candidate is None or abs(candidate.value) <= limit:
+            return _Stop(FEW_ROWS)
+        if len(self.patches) >= self._settings.max_patches:
+            return _Stop(MAX_PATCHES)
+        inside = candidate.members
+        rows = self._rows
+        change = towards_mean(
+            rows.y[inside], rows.score[inside], rows.weight[inside],
+            probabilities=rows.probabilities,
+        )  # fmt: skip
+        if np.array_equal(change.apply(rows.score[inside]), rows.score[inside]):
+            return _Stop(UNCHANGED)
+        self._make(candidate, change, self._chance.p_value(abs(candidate.value)))
+        self._is_known_wrong = True
+        return None
+
+    def _within_chance(self, worst: Spotted, limit: float, part: float) -> _Stop:
+        """Return that a violation is not changed, as chance makes as much, and where it is."""
+        candidate = self._told.describable(worst, self._settings.min_group_size)
+        if candidate is None:
+            return _Stop(CHANCE)
+        words = interval_words(self._settings.score, candidate.low, candidate.high)
+        told = candidate.rule.describe()
+        return _Stop(CHANCE, Refused(told, words, candidate.value, limit, part))
+
+    @property
+    def _part(self) -> float:
+        """The part of the draws that may be as bad as a violation that is changed."""
+        level = self._settings.level
+        return max(level, TYPICAL) if self._is_known_wrong else level
+
+    def _limit(self, violation: float, part: float) -> float:
+        """Return what a violation has to exceed; draws are made anew where it might not."""
+        if self._settings.level == 1:
+            return 0.0
+        if self._chance.is_stale or (not self._is_drawn and violation <= self._chance.limit(part)):
+            self._chance.draw()
+            self._is_drawn = True
+        return self._chance.limit(part)
+
+    def _end_of_proof(self, alpha: float) -> _Stop:
+        """Return how a search ends that finds no more than alpha among those that may be told."""
+        _, at_most = self._every.prove(alpha, self._settings.budget)
+        if at_most <= alpha:
+            return _Stop(PROVEN)
+        return _Stop(UNDECIDED if self._every is self._told else FEW_ROWS)
+
+    def _make(self, candidate: Candidate, change: Change, p_value: float | None) -> None:
+        """Change the scores of a candidate, and note the patch."""
+        rows = self._rows
+        inside = candidate.members
+        weight = rows.weight[inside]
+        mass = float(weight.sum())
+        patch = Patch(
+            rule=candidate.rule,
+            low=candidate.low,
+            high=candidate.high,
+            change=change,
+            rows=int(inside.sum()),
+            predicted=float(weight @ rows.score[inside]) / mass,
+            happened=float(weight @ rows.y[inside]) / mass,
+            violation=candidate.value,
+            p_value=p_value,
+        )
+        self.patches.append(patch)
+        rows.score = patch.apply(rows.score, inside)
+        self._is_drawn = False
+
+    def standing(self, stop: _Stop) -> Standing:
+        """Return what is known of the scores as they are."""
+        alpha = None if self._every.bound.exact else self._settings.alpha
+        worst, at_most = self._every.prove(alpha, self._settings.budget)
+        after = max(worst.size, self._every.worst().size)
+        return Standing(
+            n_rows=len(self._rows.y),
+            before=self._before,
+            after=after,
+            upper_bound=max(at_most, after),
+            error_before=self._error,
+            error_after=self._rows.squared_error(self._rows.score),
+            stopped=stop.reason,
+            refused=stop.refused,
+            covers=self._every.bound.covers,
+            settings=self._settings.to_dict(self._cuts),
+        )
+
+    def _say(self, words: str, done: int = 0, of: int | None = None) -> None:
+        if self._settings.on_step is not None:
+            self._settings.on_step(words, done, of)
+
+    def _say_draw(self, done: int, of: int) -> None:
+        self._say(f"draws of chance, after {len(self.patches):,} patches", done, of)

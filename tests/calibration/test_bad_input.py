@@ -1,0 +1,121 @@
+"""Bad input gets an error that names the argument, the value got and the remedy."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.svm import LinearSVC
+
+from gerrymend import SubgroupCalibrator, calibrate
+from gerrymend._runtime.errors import ArgumentError
+from tests.calibration.made import made_scores
+
+Y, SCORE, A = made_scores(120, seed=30)
+FEW = {"n_draws": 19, "subgroups": "marginals"}
+
+
+def called(**changes):
+    given = {"y_true": Y, "y_pred": SCORE, "sensitive_features": A, **FEW} | changes
+    return calibrate(given.pop("y_true"), given.pop("y_pred"), **given)
+
+
+BAD = [
+    ({"y_pred": SCORE * 3}, "y_pred", r"scores outside of \[0, 1\], such as"),
+    ({"y_pred": np.full(120, 0.3)}, "y_pred", "is 0.3 in every row: a score that is constant"),
+    ({"y_pred": SCORE[:-1]}, "y_pred", "differ in their number of rows"),
+    ({"y_true": Y[:-2]}, "y_true", "differ in their number of rows"),
+    ({"sensitive_features": A[:-1]}, "sensitive_features", "differ in their number of rows"),
+    ({"y_pred": np.where(SCORE < 0.2, np.nan, SCORE)}, "y_pred", "missing values"),
+    ({"y_true": np.where(Y == 1, np.nan, Y)}, "y_true", "missing values"),
+    ({"y_true": np.ones(120)}, "y_true", "has only one class"),
+    ({"y_true": ["a", "b", "c"] * 40}, "y_true", "3 classes"),
+    ({"sample_weight": -np.ones(120)}, "sample_weight", "negative"),
+    ({"alpha": 0.001}, "alpha", "is below what a single row makes: of 120 rows one is 0.00833"),
+    ({"alpha": 0}, "alpha", "must be a number above 0"),
+    ({"alpha": "small"}, "alpha", "must be a number above 0; got 'small'"),
+    ({"level": 0}, "level", "must be a number above 0"),
+    ({"level": 1.5}, "level", "must be at most 1; got 1.5"),
+    ({"n_draws": 0}, "n_draws", "must be a number of at least 1"),
+    ({"n_draws": 18}, "n_draws", "must be at least 19: of 18 draws none can be above"),
+    ({"max_patches": -1}, "max_patches", "must be a number of at least 0"),
+    ({"max_patches": 2.5}, "max_patches", "must be a whole number"),
+    ({"min_group_size": 0}, "min_group_size", "must be a number of at least 1"),
+    ({"budget": 0}, "budget", "must be a number above 0"),
+    ({"random_state": -1}, "random_state", "must be a number of at least 0"),
+    ({"notion": "false_positive_rate"}, "notion", "is not of scores; choose from multiaccuracy"),
+    ({"notion": "multicalibraton"}, "notion", "did you mean 'multicalibration'"),
+    ({"subgroups": "all"}, "subgroups", "is unknown"),
+    ({"on_step": 3}, "on_step", "must be a function"),
+    ({"y_pred": "p"}, "y_pred", "is 'p', and data is not given"),
+]
+
+
+@pytest.mark.parametrize(("changes", "argument", "words"), BAD)
+def test_errors_name_the_argument_and_a_remedy(changes, argument, words):
+    with pytest.raises(ArgumentError, match=words) as raised:
+        called(**changes)
+    assert raised.value.argument == argument
+
+
+def test_constant_scores_can_be_right_on_average():
+    patches = called(y_pred=np.full(120, 0.05), notion="multiaccuracy")
+    assert len(patches)
+
+
+@pytest.mark.parametrize(
+    ("scores", "attributes", "words"),
+    [
+        (SCORE[:5] + 1, A[:5], r"scores has 5 scores outside of \[0, 1\], such as"),
+        (SCORE[:5], A[:4], "differ in their number of rows"),
+        ([np.nan] * 5, A[:5], "scores has 5 missing values"),
+        (SCORE[:5], A[:5].drop(columns="age"), "has no column 'age'"),
+        (
+            SCORE[:5],
+            A[:5].assign(age="old"),
+            "holds values of type str, and the subgroup was",
+        ),
+    ],
+)
+def test_rows_that_cannot_be_patched_are_told(scores, attributes, words):
+    patches = called()
+    with pytest.raises(ValueError, match=words):
+        patches.apply(scores, attributes)
+
+
+X = np.log(SCORE / (1 - SCORE))[:, None]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "changes", "words"),
+    [
+        (LinearSVC(), {}, "has no predict_proba: there are no scores to patch"),
+        (LinearSVC().fit(X, Y), {"cv": "prefit"}, "has no predict_proba"),
+        (KMeans(), {}, "estimator must be a classifier or a regressor of scikit-learn"),
+        (LogisticRegression, {}, "estimator must be a classifier or a regressor of scikit-learn"),
+        ("logistic", {}, "estimator must be a classifier or a regressor of scikit-learn"),
+        (DummyClassifier(), {"cv": "prefit"}, "not fitted"),
+        (DummyClassifier().fit(X, Y), {"cv": "prefit"}, r"predict_proba\(\) of estimator is 0"),
+        (LogisticRegression(), {"alpha": 0.001}, "is below what a single row makes"),
+        (LogisticRegression(), {"cv": 1}, "n_splits"),
+        (LogisticRegression(), {"level": -1}, "level must be a number above 0"),
+    ],
+)
+def test_models_that_cannot_be_patched_are_told(estimator, changes, words):
+    model = SubgroupCalibrator(estimator, **(FEW | changes))
+    with pytest.raises((TypeError, ValueError), match=words):
+        model.fit(X, Y, sensitive_features=A)
+
+
+def test_targets_that_cannot_be_are_told():
+    model = SubgroupCalibrator(**FEW)
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        model.fit(X, [0, 1, 2] * 40, sensitive_features=A)
+    with pytest.raises(ValueError, match="y has 1 missing values"):
+        model.fit(X, [0.0, 1.0, np.nan] + [1.0] * 117, sensitive_features=A)
+    with pytest.raises(ValueError, match="y has 1 missing values"):
+        SubgroupCalibrator(Ridge(), **FEW).fit(X, [np.nan, *SCORE[1:]], sensitive_features=A)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(X, Y[:-1], sensitive_features=A)
+    with pytest.raises(ValueError, match="differ in their number of rows"):
+        model.fit(X, Y, sensitive_features=A[:-1])

@@ -1,0 +1,152 @@
+"""Files of patches: the same scores to the last bit, and nothing else is loaded."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gerrymend import (
+    ExplicitGroups,
+    LinearThresholds,
+    ModelFileError,
+    SubgroupCalibrator,
+    calibrate,
+    load_patches,
+    save_patches,
+)
+from gerrymend.calibration.saved import patches_json
+from tests.calibration.made import made_scores
+
+GROUPS = ExplicitGroups({"women of A": {"sex": "F", "town": "A"}, "the old": {"age": (50, None)}})
+
+
+@pytest.fixture(scope="module")
+def rows():
+    y, score, A = made_scores(900, seed=21, planted=3.0)
+    A = A.assign(town=A["town"].astype(object))
+    A.iloc[:4, 1] = "Entenhausen"  # a rare value
+    A.iloc[4:90, 1] = None
+    return y, score, A
+
+
+@pytest.mark.parametrize(
+    "subgroups", ["conjunctions", "marginals", "value_sets", "trees", LinearThresholds(), GROUPS]
+)
+def test_loaded_patches_give_the_same_scores_to_the_bit(rows, subgroups, tmp_path):
+    y, score, A = rows
+    patches = calibrate(y, score, sensitive_features=A, subgroups=subgroups, n_draws=19)
+    assert len(patches)
+    save_patches(patches, tmp_path / "patches.json")
+    loaded = load_patches(tmp_path / "patches.json")
+    assert str(loaded) == str(patches)
+    assert loaded.standing == patches.standing
+    np.testing.assert_array_equal(loaded.apply(score, A), patches.apply(score, A))
+    other = pd.DataFrame(
+        {
+            "sex": ["F", "M", "X"] * 4,
+            "town": ["A", "Ulm", None, "Entenhausen"] * 3,
+            "age": range(12),
+        }
+    )
+    p = np.linspace(0, 1, 12)
+    np.testing.assert_array_equal(loaded.apply(p, other), patches.apply(p, other))
+    # Saved again, the file is the same.
+    assert patches_json(loaded) == patches_json(patches)
+
+
+def test_numbers_are_saved_too(rows, tmp_path):
+    y, score, A = rows
+    patches = calibrate(10 * score + y, 12 * score, sensitive_features=A, n_draws=19)
+    save_patches(patches, tmp_path / "patches.json")
+    loaded = load_patches(tmp_path / "patches.json")
+    assert not loaded.probabilities
+    np.testing.assert_array_equal(loaded.apply(12 * score, A), patches.apply(12 * score, A))
+
+
+def test_a_file_has_no_row_and_no_rare_value(rows, tmp_path):
+    y, score, A = rows
+    patches = calibrate(y, score, sensitive_features=A, subgroups="value_sets", n_draws=19)
+    save_patches(patches, tmp_path / "patches.json")
+    text = (tmp_path / "patches.json").read_text(encoding="utf-8")
+    assert "Entenhausen" not in text
+    assert len(text) < 20_000
+
+
+def test_a_model_saves_its_patches(rows, tmp_path):
+    y, score, A = rows
+    X = np.log(score / (1 - score))[:, None]
+    model = SubgroupCalibrator(n_draws=19, subgroups="marginals").fit(X, y, sensitive_features=A)
+    save_patches(model, tmp_path / "patches.json")
+    assert load_patches(tmp_path / "patches.json") == model.patches_
+
+
+def test_undone_patches_are_saved_without_what_is_known_of_all(rows, tmp_path):
+    y, score, A = rows
+    patches = calibrate(y, score, sensitive_features=A, n_draws=19).undo()
+    save_patches(patches, tmp_path / "patches.json")
+    assert load_patches(tmp_path / "patches.json") == patches
+
+
+def damaged(text, change):
+    plain = json.loads(text)
+    change(plain)
+    return json.dumps(plain)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda plain: plain["patches"][0].update(low=0.123), "is not as it was saved"),
+        (lambda plain: plain["patches"][0]["change"].update(factor=9.0), "is not as it was saved"),
+        (lambda plain: plain.pop("sha256"), "is not as it was saved"),
+        (lambda plain: plain.update(version=2), "has format 2, and this gerrymend reads 1"),
+        (lambda plain: plain.update(version="1"), "has format '1'"),
+        (lambda plain: plain.update(format="gerrymend report"), "is no file of patches"),
+    ],
+)
+def test_a_file_that_was_changed_is_refused(rows, tmp_path, change, words):
+    y, score, A = rows
+    text = patches_json(calibrate(y, score, sensitive_features=A, n_draws=19))
+    path = tmp_path / "patches.json"
+    path.write_text(damaged(text, change), encoding="utf-8")
+    with pytest.raises(ModelFileError, match=words):
+        load_patches(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1, 2]", b"\xff\xfe", b"\x80\x04K\x01.", b"null"])
+def test_what_is_no_file_of_patches_is_refused(content, tmp_path):
+    path = tmp_path / "patches.json"
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError, match="is no file of patches"):
+        load_patches(path)
+
+
+def test_a_forged_file_is_refused_in_our_words(rows, tmp_path):
+    from gerrymend.calibration.saved import _digest
+
+    y, score, A = rows
+    text = patches_json(calibrate(y, score, sensitive_features=A, n_draws=19))
+
+    def forge(plain):
+        plain["patches"][0]["rule"] = {"kind": "eval", "code": "1"}
+        plain["sha256"] = _digest(plain)
+
+    path = tmp_path / "patches.json"
+    path.write_text(damaged(text, forge), encoding="utf-8")
+    with pytest.raises(ModelFileError, match="unknown kind 'eval'"):
+        load_patches(path)
+
+
+def test_paths_that_cannot_be_are_told(rows, tmp_path):
+    y, score, A = rows
+    patches = calibrate(y, score, sensitive_features=A, n_draws=19, max_patches=0)
+    with pytest.raises(FileNotFoundError, match="does not exist; pass the file that save_patches"):
+        load_patches(tmp_path / "none.json")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        load_patches(tmp_path)
+    with pytest.raises(OSError, match="can't be written to"):
+        save_patches(patches, tmp_path / "none" / "patches.json")
+    with pytest.raises(TypeError, match="patches must be what calibrate"):
+        save_patches(str(patches), tmp_path / "patches.json")
+    assert not any(tmp_path.iterdir())
