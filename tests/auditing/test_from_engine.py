@@ -313,7 +313,7 @@ WEIGHED = {"sample_weight": "w"}
 BAD = [
     ({"y": [0, 1, 2] * 8, "d": [0, 1, 3] * 8}, {}, "y_pred has values that are no label: 3"),
     ({"y": [*range(24)], "d": [*range(24)]}, {}, "y_true has 24 classes in 24 rows"),
-    ({"y": [i / N for i in range(N)]}, {}, "continuous: y_true has 24 classes"),
+    ({"y": [i / N for i in range(N)]}, {}, "y_true has 24 different numbers, which are no labels"),
     ({"y": ["a", "b", "c"] * 8}, CUT, "y_true has 3 classes"),
     ({"y": [1] * N, "d": [1] * N}, {}, "y_true has only one class, 1"),
     ({"y": [1] * N}, CUT, "y_true has only one class, 1"),

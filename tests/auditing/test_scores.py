@@ -286,7 +286,7 @@ BAD = {
     ),
     "lengths": ({"y_pred": lambda p: p[1:]}, {}, "differ in their number of rows"),
     "missing": ({"y_pred": lambda p: np.where(p > 0.5, p, np.nan)}, {}, "y_pred has .* missing"),
-    "no labels": ({"y_true": lambda y: None}, {}, "y_true is None, and the observed average"),
+    "no labels": ({"y_true": lambda y: None}, {}, "y_true is not given, and the observed average"),
     "three labels": (
         {"y_true": lambda y: np.array(["a", "b", "c"])[np.arange(len(y)) % 3]},
         {},
