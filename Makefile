@@ -11,7 +11,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE=
 IN_PARALLEL := -n 2 --dist loadfile
 
-.PHONY: demo test test-slow lint bench example-reports browser clean
+.PHONY: demo test test-slow lint bench example-reports pictures browser clean
 
 demo: $(DEMO_READY)
 	$(BIN)/gerrymend demo
@@ -34,6 +34,10 @@ bench: $(READY)
 # An audit and a frontier of each of the paper's datasets, as pages; fetches the data.
 example-reports: $(READY)
 	$(BIN)/python -m benchmarks.example_reports example-reports
+
+# The README's pictures.
+pictures: $(READY) browser
+	$(BIN)/python docs/pictures.py
 
 # Pages are tested in a real browser; where it can't be installed those tests are skipped, and say so.
 browser:
