@@ -149,6 +149,7 @@ def check_patches(
     result.problems.extend(_wrong_file(stated))
     result.problems.extend(_wrong_attributes(stated, rows))
     result.leave("score", "what the score is called")
+    result.leave("patches.p_value", "how many draws of chance were as bad")
     result.leave("saved_with saved_with.*", "by what the file was written")
     if unknown:
         names = " ".join(f"{name} {name}.*" for name in dict.fromkeys(unknown))
@@ -256,12 +257,11 @@ def _wrong_telling(
     rule = {name: part for name, part in patch["rule"].items() if name not in ("name", "levels")}
     wrong = wrong_words(patch["words"], rule, rows.table)
     if wrong is None:
-        result.leave("patches.words", "values that few rows have, or that read the same")
+        _leave_once(result, "patches.words", "values that few rows have, or that read the same")
     elif wrong:
         yield wrong
     if "name" in patch["rule"]:
-        result.leave("patches.rule.name", "what a user called the group")
-    result.leave("patches.p_value", "how many draws of chance were as bad")
+        _leave_once(result, "patches.rule.name", "what a user called the group")
     if stated["standing"] is None:
         return
     settings = stated["standing"]["settings"]
@@ -289,3 +289,9 @@ def _wrong_p_value(patch: Mapping[str, Any], settings: Mapping[str, Any]) -> Ite
     nearest = Fraction(round(as_bad))
     if nearest < 1 or abs(as_bad - nearest) > TOLERANCE * (settings["n_draws"] + 1):
         yield f"its p_value, {stated!r}, is none of {settings['n_draws']} draws."
+
+
+def _leave_once(result: CheckResult, field: str, why: str) -> None:
+    """Note that a field of some patch was not checked, the first time."""
+    if field not in result.fields_not_checked:
+        result.leave(field, why)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from gerrymend.checker.binned import binned
 from gerrymend.checker.classes import PARAMETERS, NotListedError, subgroups_of
 from gerrymend.checker.exact import Attribute, Table, exact
 from gerrymend.checker.figures import TOLERANCE, Measured, outcomes_of, shown
@@ -40,13 +41,11 @@ _SETTINGS = (
 class Worst:
     """The worst violation of scores, by enumeration: `value` is None where that was not possible.
 
-    `any_rows` bounds every set of rows. Where the class that was listed is larger than that of the
-    patches, `value` is a bound of theirs, and `is_bound` says so; `why` is why there is none.
+    `any_rows` bounds every set of rows, and `why` is why the class was not listed.
     """
 
     any_rows: Fraction
     value: Fraction | None
-    is_bound: bool
     listed: int
     why: str
     scale: Fraction
@@ -148,24 +147,26 @@ def _in_bins(stated: Mapping[str, Any], rows: ScoredRows) -> Measured:
 def _worst(stated: Mapping[str, Any], seen: Measured) -> Worst:
     """Return the worst violation of all subgroups of the class."""
     any_rows = seen.worst_of_any_rows()
-    searched, is_bound = _listable(stated["standing"]["settings"]["subgroups"], seen.table)
     try:
-        groups = subgroups_of(searched, seen.table, seen.active)
+        groups = subgroups_of(*_listable(stated["standing"], seen.table), seen.active)
     except NotListedError as reason:
-        return Worst(any_rows, None, False, 0, str(reason), seen.scale)
-    return Worst(any_rows, seen.worst(groups), is_bound, len(groups), "", seen.scale)
+        return Worst(any_rows, None, 0, str(reason), seen.scale)
+    return Worst(any_rows, seen.worst(groups), len(groups), "", seen.scale)
 
 
-def _listable(searched: Mapping[str, Any], table: Table) -> tuple[Mapping[str, Any], bool]:
-    """Return a class that can be listed, and whether it has more subgroups than the one stated.
-
-    The cuts of numbers in bins are not stated: all cuts are listed in place of them.
-    """
+def _listable(standing: Mapping[str, Any], table: Table) -> tuple[Mapping[str, Any], Table]:
+    """Return the class as it can be listed, with numbers in the bins that its words tell."""
+    searched = standing["settings"]["subgroups"]
     parameters = searched["parameters"]
     if parameters.get("bins") is None:
-        return searched, False
-    numbers = any(attribute.is_number for attribute in table.attributes.values())
-    return {**searched, "parameters": {**parameters, "bins": None}}, numbers
+        return searched, table
+    expected = class_in_words(searched["name"], parameters, table)
+    if expected is not None and expected.endswith("bins"):
+        in_bins = binned(table, standing["covers"], expected)
+        if in_bins is None:
+            raise NotListedError("its numbers are in bins, and covers doesn't tell of which")
+        table = in_bins
+    return {**searched, "parameters": {**parameters, "bins": None}}, table
 
 
 def _is_exact(stated: Mapping[str, Any]) -> bool:
@@ -211,8 +212,14 @@ def _check_covers(standing: Mapping[str, Any], table: Table, result: CheckResult
     """Check the class in words; `table` has the score in its bins."""
     searched = standing["settings"]["subgroups"]
     expected = class_in_words(searched["name"], searched["parameters"], table)
-    if expected is None or expected.endswith("bins"):
-        result.leave("standing.covers", "the class in words, or at which numbers its bins are cut")
+    if expected is None:
+        result.leave("standing.covers", "the class in words, for a class that is not known here")
+    elif expected.endswith("bins"):
+        result.leave("standing.covers", "at which numbers its bins are cut, taken as stated")
+        if binned(table, standing["covers"], expected) is None:
+            result.problems.append(
+                f"covers is stated as {standing['covers']!r}, and is {expected!r}, with its cuts."
+            )
     elif standing["covers"] != expected:
         result.problems.append(
             f"covers is stated as {standing['covers']!r}, and the class is {expected!r}."
@@ -294,8 +301,6 @@ def _check_after(stated: Mapping[str, Any], worst: Worst, result: CheckResult) -
             f"What is proven: none of {worst.listed:,} subgroups within intervals, all listed, has "
             f"a violation above {shown(worst.value)}{_within_alpha(standing, worst.value)}."
         )
-    elif worst.is_bound:
-        result.leave("standing.upper_bound", "not by enumeration: its numbers are in bins")
     else:
         result.problems.append(
             f"upper_bound is stated as {standing['upper_bound']!r}, and the worst subgroup of the "
@@ -325,19 +330,14 @@ def _check_found(
             f"{shown(worst.any_rows)}."
         )
         return
-    if worst.value is None or worst.is_bound:
-        why = worst.why or "its numbers are in bins, whose cuts are not stated"
-        result.leave(f"standing.{name}", f"not by enumeration: {why}")
-    if worst.value is not None and found > worst.value + tolerance:
+    if worst.value is None:
+        result.leave(f"standing.{name}", f"not by enumeration: {worst.why}")
+        return
+    is_less = found < worst.value - tolerance
+    if found > worst.value + tolerance or (is_less and _is_exact(stated)):
         result.problems.append(
             f"{name} is stated as {standing[name]!r}, and the worst subgroup of the class has "
             f"{shown(worst.value)}."
         )
-    elif worst.value is not None and not worst.is_bound:
-        if not _is_exact(stated):
-            result.leave(f"standing.{name}", "that no more was found")
-        elif found < worst.value - tolerance:
-            result.problems.append(
-                f"{name} is stated as {standing[name]!r}, and a subgroup of the class has "
-                f"{shown(worst.value)}."
-            )
+    elif not _is_exact(stated):
+        result.leave(f"standing.{name}", "that no more was found")
