@@ -78,7 +78,8 @@ def test_what_was_done_is_told_in_words(calibrated):
     assert f"{len(plain['patches'])} made" in words
     assert "refused 1: what is left, " in words
     assert "is within what chance makes of right scores" in words
-    assert "gerrymend calibrate other.csv --apply" in words
+    assert "gerrymend calibrate other.csv" in words
+    assert f"--apply {model} " in words
     assert max(map(len, said.splitlines())) <= 80
 
 
@@ -257,13 +258,13 @@ def test_hostile_names_do_nothing(people, tmp_path):
         ({"--label": None}, "--label is needed to learn patches"),
         ({"--score": None}, "--score is needed to learn patches"),
         ({"--protected": None}, "--protected is needed to learn patches"),
-        ({"--label": "nothing"}, "--label nothing"),
+        ({"--label": "nothing"}, "--label='nothing' is no column"),
         ({"--score": "foretold"}, "--score foretold has 600 scores outside of [0, 1]"),
         ({"--score": "race"}, "--score race"),
         ({"--score": "one"}, "--score one is 0.5 in every row"),
         ({"--protected": "p"}, "which is the score"),
-        ({"--protected": "id"}, "--protected"),
-        ({"--notion": "error_rate"}, "--notion must be one of"),
+        ({"--protected": "name"}, "'name' of --protected has 600 different values"),
+        ({"--notion": "error_rate"}, "--notion='error_rate' is unknown. Choose from"),
         ({"--notion": "multiaccuracy", "--bins": "4"}, "--bins 4 is for --notion"),
         ({"--bins": "1"}, "--bins must be a number of at least 2"),
         ({"--alpha": "0"}, "--alpha must be above 0"),
@@ -285,7 +286,7 @@ def test_hostile_names_do_nothing(people, tmp_path):
 def test_bad_options_are_told_in_options(people, options, message, tmp_path, monkeypatch):
     frame, _ = people
     monkeypatch.chdir(tmp_path)
-    frame.with_columns(one=pl.lit(0.5)).write_csv("people.csv")
+    frame.with_columns(one=pl.lit(0.5), name="A" + pl.col("id")).write_csv("people.csv")
     given = {"--label": "y", "--score": "p", "--protected": "race,sex", "--model": "patches.json"}
     given |= options
     asked = [word for option, value in given.items() if value for word in (option, value)]
@@ -294,6 +295,14 @@ def test_bad_options_are_told_in_options(people, options, message, tmp_path, mon
     assert message in " ".join(err.split())
     assert not out
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_numbers_that_may_identify_are_noted(people, tmp_path):
+    _, path = people
+    given = ["--label", "y", "--score", "p", "--protected", "race,id", "--draws", "19"]
+    code, _, err = call("calibrate", path, *given, "--model", tmp_path / "patches.json")
+    assert code == 0, err
+    assert "Note: Column 'id' of --protected has 600 different values" in " ".join(err.split())
 
 
 def test_files_that_are_read_are_not_overwritten(people, calibrated, tmp_path):

@@ -6,7 +6,6 @@ Imported by `cli.app` once it knows that typer and rich are there.
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import numpy as np
 import typer
 from rich.console import Console
@@ -36,6 +35,8 @@ from gerrymend.reporting.wording import count
 from gerrymend.subgroups import CLASS_NAMES
 
 _REPAIR = "How to repair"
+# Where the value of an option is from, as click calls it: the command line, and no default.
+_GIVEN = "COMMANDLINE"
 # Options that say something of patches that are there already; all others are to learn them.
 _FOR_APPLYING = {
     "file", "apply", "score", "label", "positive", "weight", "out", "quiet", "categorical",
@@ -133,8 +134,8 @@ def add_to(app: typer.Typer) -> None:
         given = {**locals(), "notion": [notion], "protected": protected or []}
         if apply is None:
             raise typer.Exit(learn(request_fields(CalibrateRequest, given), quiet=quiet))
-        asked = click.core.ParameterSource.COMMANDLINE
-        named = [name for name in given if context.get_parameter_source(name) == asked]
+        sources = {name: context.get_parameter_source(name) for name in given}
+        named = [name for name, source in sources.items() if source and source.name == _GIVEN]
         raise typer.Exit(patch(request_fields(ApplyRequest, given), named, quiet=quiet))
 
 

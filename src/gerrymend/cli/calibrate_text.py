@@ -172,14 +172,14 @@ def _change_words(patches: ScorePatches) -> str:
     in_turn = "patches apply in turn, each to the scores that those before it left"
     if not patches.probabilities:
         return f"what is added to the number; {in_turn}"
-    return f"odds are p : (1 − p), so that odds × 2 makes 66.7 % of 50 %; {in_turn}"
+    return f"odds are p : (1 − p), and odds × 2 turn 50 % into 66.7 %; {in_turn}"
 
 
 def _written(patches: ScorePatches, request: CalibrateRequest, table: ScoreTable) -> Facts:
     """Return what was read, and the files that were written."""
     assert request.score is not None
     rows = f"{count(len(table.used))} rows of {request.file}"
-    facts = [("Learnt on", f"{rows}: what happened is {request.label}, scores are {request.score}")]
+    facts = [("Learnt on", f"{rows}: {request.score} was predicted, {request.label} happened")]
     if table.missing.dropped:
         facts.append(("  dropped", f"{count(table.missing.dropped)} rows (--drop-missing)"))
     if request.out is not None:
