@@ -131,9 +131,10 @@ def add_to(app: typer.Typer) -> None:
 
         gerrymend calibrate people.csv --apply patches.json --out again.csv
         """
-        given = {**locals(), "notion": [notion], "protected": protected or []}
+        given = {**locals(), "notion": None, "protected": protected or []}
         if apply is None:
-            raise typer.Exit(learn(request_fields(CalibrateRequest, given), quiet=quiet))
+            fields = request_fields(CalibrateRequest, given) | {"notion": (notion,)}
+            raise typer.Exit(learn(fields, quiet=quiet))
         sources = {name: context.get_parameter_source(name) for name in given}
         named = [name for name, source in sources.items() if source and source.name == _GIVEN]
         raise typer.Exit(patch(request_fields(ApplyRequest, given), named, quiet=quiet))
