@@ -28,6 +28,12 @@ SAYS = {
         "The false positive rate of “can wait”",
         "Proved",
     ],
+    "calibrate_then_decide": [
+        "patches were learnt on 4,000 rows",
+        "category_0 = v0 and category_1 = v0, score ≥ 0.6: 74.5% predicted, 31.7% happened",
+        "On 2,500 rows that no step has seen",
+        "calibrated, then fair",
+    ],
     "choose_on_the_frontier": ["on 3,334 test rows", "question of policy", "gamma 0.04: of 1,000"],
 }
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gerrymend.calibration.calibrator import SubgroupCalibrator
     from gerrymend.calibration.patches import Patch, ScorePatches
     from gerrymend.calibration.saved import load_patches, save_patches
-    from gerrymend.checker import CheckResult, check_report
+    from gerrymend.checker import CheckResult, check_patches, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
     from gerrymend.frontier.points import FrontierPoint
     from gerrymend.frontier.sweep import FrontierInterrupted, pareto_frontier
@@ -71,6 +71,7 @@ _HOME = {
     "Proof": "auditing.prove",
     "bootstrap": "auditing.inference.bootstrap",
     "Bootstrap": "auditing.inference.bootstrap",
+    "check_patches": "checker",
     "check_report": "checker",
     "CheckResult": "checker",
     "Subgroup": "auditing.subgroup",
@@ -163,6 +164,7 @@ __all__ = [
     "audit_counts",
     "bootstrap",
     "calibrate",
+    "check_patches",
     "check_report",
     "discrimination_surface",
     "load_model",

@@ -67,6 +67,7 @@ MAKERS: tuple[Callable[[np.random.Generator], Case], ...] = (
     command_cases.command_audit_case,
     command_cases.command_audit_case,
     command_cases.command_audit_case,
+    command_cases.command_calibrate_case,
     command_cases.command_fit_case,
     command_cases.command_fit_case,
     command_cases.command_frontier_case,

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from tests.fuzz.oracle import Case, fault, told_errors
 from tests.fuzz.samples import CLASSES, HOSTILE_WORDS, NOTIONS, Sample, make_sample, pick
 
-COMMANDS = ("audit", "fit", "predict", "frontier", "data", "reproduce")
+COMMANDS = ("audit", "calibrate", "fit", "predict", "frontier", "data", "reproduce")
 
 # What a shell can pass: words that are no numbers, and numbers that are out of range.
 ODD_WORDS = ("", " ", "-1", "0", "1", "2", "nan", "inf", "-inf", "1e308", "1e-320", "1e17", "0.5",
@@ -224,6 +224,18 @@ def command_fit_case(rng: np.random.Generator) -> Case:
     }, tame=rng.random() < 0.6)  # fmt: skip
 
 
+def command_calibrate_case(rng: np.random.Generator) -> Case:
+    """Run `gerrymend calibrate`."""
+    more = pick(rng, ({}, {"--weight": "w"}, {"--alpha": "0.1"}, {"--notion": "multiaccuracy"},
+                      {"--bins": "3"}, {"--positive": "1"}, {"--level": "1"}, {"--depth": "1"},
+                      {"--apply": "FOLDER/rows.csv"}, {"--label": "n"}))  # fmt: skip
+    return _command_case(rng, "calibrate", more | {
+        "--score": pick(rng, ("score", "score", "f")), "--subgroups": pick(rng, CLASSES),
+        "--draws": "19", "--max-patches": "5", "--budget": "0.3", "--min-group-size": "2",
+        "--out": pick(rng, ("FOLDER/p.csv", "FOLDER/p.parquet")), "--model": "FOLDER/p.json",
+    }, tame=rng.random() < 0.6)  # fmt: skip
+
+
 def command_frontier_case(rng: np.random.Generator) -> Case:
     """Run `gerrymend frontier`."""
     more = pick(rng, ({}, {"--json": "-"}, {"--test-size": "0.4"}, {"--weight": "w"},
@@ -271,7 +283,7 @@ def command_predict_case(rng: np.random.Generator) -> Case:
 
 def command_line_case(rng: np.random.Generator) -> Case:
     """Run a command with words in place of arguments: nothing is found, and it says so."""
-    command = pick(rng, ("audit", "fit", "predict", "frontier", "data", "reproduce", "nothing"))
+    command = pick(rng, (*COMMANDS, "nothing"))
     words = [pick(rng, (*ODD_WORDS, *HOSTILE_WORDS[:20])) for _ in range(int(rng.integers(1, 4)))]
     if command == "reproduce":
         words = ["no such table", *words]

@@ -156,6 +156,12 @@ class ScorePatches(Sequence[Patch]):
             )
         return self[: len(self.patches) - n]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the patches as plain data: what a file of them has, its sha256 included."""
+        from gerrymend.calibration.saved import sealed_plain  # which makes patches again
+
+        return sealed_plain(self)
+
     def __len__(self) -> int:
         return len(self.patches)
 

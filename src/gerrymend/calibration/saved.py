@@ -131,9 +131,13 @@ def load_patches(path: str | os.PathLike[str]) -> ScorePatches:
 
 def patches_json(patches: ScorePatches) -> str:
     """Return patches as the text of a file."""
+    return json.dumps(sealed_plain(patches), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def sealed_plain(patches: ScorePatches) -> dict[str, Any]:
+    """Convert patches to the plain data of a file, with its sha256."""
     plain = plain_of_patches(patches)
-    plain["sha256"] = _digest(plain)
-    return json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return {**plain, "sha256": _digest(plain)}
 
 
 def _digest(plain: dict[str, Any]) -> str:

@@ -80,7 +80,9 @@ class Settings:
             raise ArgumentError(
                 Argument("alpha", value=f"{self.alpha:g}"),
                 f"is below what a single row makes: of {n_rows:,} rows one is {1 / n_rows:.3g}. "
-                "Pass that or more; or None, to go on for as long as chance is exceeded.",
+                "Pass that or more; or ",
+                Argument("alpha", value="None"),
+                ", to go on for as long as chance is exceeded.",
             )
 
     def to_dict(self, cuts: tuple[float, ...]) -> dict[str, Any]:

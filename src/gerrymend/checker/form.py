@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from gerrymend.checker.documents import A_REPORT, Document
+
 
 @dataclass(frozen=True)
 class Plain:
@@ -311,11 +313,13 @@ REPORT = {
 }
 
 
-def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
+def unknown_fields(
+    value: Any, form: Any = REPORT, path: str = "", of: Document = A_REPORT
+) -> list[str]:
     """Return the paths of the fields that no form has.
 
-    Raises a ValueError that names the field where one is missing or not of its form. Fields within
-    lists are named without their place.
+    Raises a ValueError that names the field, and what it is `of`, where one is missing or not of
+    its form. Fields within lists are named without their place.
 
     >>> unknown_fields({"size": 3, "age": 4}, {"size": WHOLE})
     ['age']
@@ -325,21 +329,21 @@ def unknown_fields(value: Any, form: Any = REPORT, path: str = "") -> list[str]:
     ValueError: 'size' of the report must be a whole number, 0 or more; got 3.5.
     """
     if isinstance(form, Absent):
-        return unknown_fields(value, form.form, path)
+        return unknown_fields(value, form.form, path, of)
     if isinstance(form, Maybe):
-        return [] if value is None else unknown_fields(value, form.form, path)
+        return [] if value is None else unknown_fields(value, form.form, path, of)
     if isinstance(form, Many):
         if not isinstance(value, list | tuple):
-            raise _unlike(path, "a list", value)
+            raise unlike(path, "a list", value, of)
         if len(value) < form.least or form.number not in (None, len(value)):
-            raise _unlike(path, f"a list of {form.number or f'{form.least} or more'}", value)
+            raise unlike(path, f"a list of {form.number or f'{form.least} or more'}", value, of)
         # Elements of a list share a path, so that each unknown field is named once.
-        found = [name for part in value for name in unknown_fields(part, form.form, path)]
+        found = [name for part in value for name in unknown_fields(part, form.form, path, of)]
         return list(dict.fromkeys(found))
     if isinstance(form, dict):
-        return _unknown_keys(value, form, path)
+        return _unknown_keys(value, form, path, of)
     if not form.holds(value):
-        raise _unlike(path, form.words, value)
+        raise unlike(path, form.words, value, of)
     return []
 
 
@@ -350,40 +354,40 @@ def check_kinds(stated: Mapping[str, Any]) -> None:
     """
     units = [notion["unit"] for notion in stated["notions"]]
     if (stated["labels"] == [None, None]) != any(unit is not None for unit in units):
-        raise _unlike("labels", f"those of notions with the units {units!r}", stated["labels"])
+        raise unlike("labels", f"those of notions with the units {units!r}", stated["labels"])
     classes = {notion["class"] for notion in stated["notions"]} - {None}
     if classes and len(stated["labels"]) < 3:
-        raise _unlike("labels", f"more than two, as notions are of {classes!r}", stated["labels"])
+        raise unlike("labels", f"more than two, as notions are of {classes!r}", stated["labels"])
     searched = stated["class"]
     groups = searched["parameters"].get("groups", {})
     if searched["name"] == "ExplicitGroups" and not isinstance(groups, Mapping):
-        raise _unlike("class.parameters.groups", "a mapping", groups)
+        raise unlike("class.parameters.groups", "a mapping", groups)
 
 
-def _unknown_keys(value: Any, form: Mapping[str, Any], path: str) -> list[str]:
+def _unknown_keys(value: Any, form: Mapping[str, Any], path: str, of: Document) -> list[str]:
     """Return the unknown fields of a mapping, or raise a ValueError if it lacks known ones.
 
     `path` is that of the mapping in the report, empty for the report itself.
     """
     if not isinstance(value, Mapping):
-        raise _unlike(path, "a mapping", value)
+        raise unlike(path, "a mapping", value, of)
     needed = [name for name, part in form.items() if not isinstance(part, Absent)]
     if missing := [name for name in needed if name not in value]:
-        where = f"{path!r} of the report" if path else "report"
+        where = f"{path!r} of the {of.name}" if path else of.name
         raise ValueError(
-            f"{where} has no {', '.join(map(repr, missing))}; pass what audit() returned, its "
-            "to_dict(), or the JSON of that."
+            f"{where} has no {', '.join(map(repr, missing))}; pass {of.source}, its to_dict(), or "
+            "the JSON of that."
         )
     before = f"{path}." if path else ""
     found = []
     for name, part in value.items():
-        inside = unknown_fields(part, form[name], before + name) if name in form else None
+        inside = unknown_fields(part, form[name], before + name, of) if name in form else None
         found += [f"{before}{name}"] if inside is None else inside
     return found
 
 
-def _unlike(path: str, words: str, value: Any) -> ValueError:
+def unlike(path: str, words: str, value: Any, of: Document = A_REPORT) -> ValueError:
     """Return the error for a value that is not of its form, which `words` describe."""
     is_huge = isinstance(value, int) and abs(value) > _LARGEST
     got = "a whole number of more than 100 digits" if is_huge else repr(value)
-    return ValueError(f"{path!r} of the report must be {words}; got {got}.")
+    return ValueError(f"{path!r} of the {of.name} must be {words}; got {got}.")

@@ -4,24 +4,28 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from gerrymend.checker.documents import A_REPORT, Document
 from gerrymend.checker.exact import Table
 
 
-def plain_data(report: Any) -> Mapping[str, Any]:
+def plain_data(given: Any, of: Document = A_REPORT) -> Mapping[str, Any]:
     """Return a report as plain data, from an AuditReport, its `to_dict()` or its JSON.
 
-    Raises a ValueError for text that is no JSON and a TypeError for anything else.
+    Or another document, as `of` names it. Raises a ValueError for text that is no JSON and a
+    TypeError for anything else.
     """
-    if isinstance(report, str | bytes):
+    if isinstance(given, str | bytes):
         try:
-            report = json.loads(report)
-        except json.JSONDecodeError as problem:
-            raise ValueError(f"report is text, and not the JSON of a report: {problem}.") from None
-    stated = report.to_dict() if hasattr(report, "to_dict") else report
+            given = json.loads(given)
+        except (UnicodeDecodeError, json.JSONDecodeError) as problem:
+            raise ValueError(
+                f"{of.name} is text, and not the JSON of a {of.name}: {problem}."
+            ) from None
+    stated = given.to_dict() if hasattr(given, "to_dict") else given
     if not isinstance(stated, Mapping):
         raise TypeError(
-            "report must be what audit() returned, its to_dict(), or the JSON of that; got "
-            f"{type(report).__name__}."
+            f"{of.name} must be {of.source}, its to_dict(), or the JSON of that; got "
+            f"{type(given).__name__}."
         )
     return stated
 

@@ -20,6 +20,8 @@ class CheckResult:
     fields_not_checked : list of str
         The fields behind `not_checked`, by their path in the JSON without places in lists:
         "provenance.date", for example. "provenance.versions.*" is all that is in one.
+    subject : str
+        What was checked, as the text calls it.
 
     Examples
     --------
@@ -35,6 +37,7 @@ class CheckResult:
     checked: list[str] = field(default_factory=list)
     not_checked: list[str] = field(default_factory=list)
     fields_not_checked: list[str] = field(default_factory=list)
+    subject: str = field(default="The report", repr=False)
 
     @property
     def ok(self) -> bool:
@@ -64,7 +67,8 @@ class CheckResult:
             raise ValueError(str(self))
 
     def __str__(self) -> str:
-        first = "The report is wrong:" if self.problems else "The report holds, as far as checked."
+        first = "is wrong:" if self.problems else "holds, as far as checked."
+        first = f"{self.subject} {first}"
         lines = [first, *(f"- {sentence}" for sentence in self.problems)]
         for title, sentences in (("Checked:", self.checked), ("Not checked:", self.not_checked)):
             if sentences:

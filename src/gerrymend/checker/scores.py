@@ -6,7 +6,7 @@ then has the same rows by bins as by scores.
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -67,37 +67,64 @@ def read_scores(
         The first sample, whose labels a second one has.
     """
     of_labels = notion["unit"] is None
-    labels: tuple[Any, ...] = (None, None)
-    if of_labels:
-        given = read_vector(y_true, "y_true")
-        labels = tuple(classes_of(given, [], pos_label)) if like is None else like.labels
-        happened = [Fraction(label == labels[1]) for label in given]
-        predicted = list(map(_probability, read_vector(y_pred, "y_pred")))
-    else:
-        happened = finite_numbers(y_true, "y_true")
-        predicted = finite_numbers(y_pred, "y_pred")
+    labels = None if like is None else like.labels
+    happened, labels = read_happened(y_true, pos_label, labels, of_labels=of_labels)
+    predicted = read_predicted(y_pred, of_labels=of_labels)
     columns = read_columns(sensitive_features)
     weights = [1] * len(predicted)
     if sample_weight is not None:
         weights = read_vector(sample_weight, "sample_weight")
-    lengths = {"y_true": len(happened), "y_pred": len(predicted), "sample_weight": len(weights)}
+    check_lengths(columns, y_true=happened, y_pred=predicted, sample_weight=weights)
+    table = score_table(notion, happened, predicted, columns, weights)
+    table = replace(table, labels=labels)
+    return replace(table, views={notion["name"]: table})
+
+
+def read_happened(
+    y_true: Any, pos_label: Any, labels: tuple[Any, ...] | None = None, *, of_labels: bool
+) -> tuple[list[Fraction], tuple[Any, ...]]:
+    """Return what happened, of labels as 0 or 1, and the two labels, known or not."""
+    if not of_labels:
+        return finite_numbers(y_true, "y_true"), (None, None)
+    given = read_vector(y_true, "y_true")
+    pair = tuple(classes_of(given, [], pos_label)) if labels is None else labels
+    return [Fraction(label == pair[1]) for label in given], pair
+
+
+def read_predicted(y_pred: Any, *, of_labels: bool) -> list[Fraction]:
+    """Return the scores; of labels they are probabilities."""
+    if of_labels:
+        return list(map(_probability, read_vector(y_pred, "y_pred")))
+    return finite_numbers(y_pred, "y_pred")
+
+
+def check_lengths(columns: dict[str, tuple[bool, list[Any]]], **vectors: Sequence[Any]) -> None:
+    """Raise a ValueError unless all arguments have as many rows."""
+    lengths = {name: len(values) for name, values in vectors.items()}
     lengths |= {f"{name!r} of sensitive_features": len(v) for name, (_, v) in columns.items()}
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise ValueError(f"The arguments differ in their number of rows: {counts}.")
+
+
+def score_table(
+    notion: Mapping[str, Any],
+    happened: list[Fraction],
+    predicted: list[Fraction],
+    columns: dict[str, tuple[bool, list[Any]]],
+    weights: list[Any],
+) -> Table:
+    """Sum rows by protected row and, where the notion has cuts of the score, by its bin."""
     cuts = [exact(cut) for cut in notion.get("cuts") or ()]
     bins = [_lower_end(score, cuts) for score in predicted]
     keys = list(zip(*(values for _, values in columns.values()), bins, strict=True))
     errors = [y - s for y, s in zip(happened, predicted, strict=True)]
+    of_labels = notion["unit"] is None
     table = _summed(columns, keys, errors, predicted, weights, of_labels=of_labels)
-    if notion.get("cuts") is not None:
-        name = str(notion.get("score"))
-        place = dict.fromkeys(keys)
-        table = replace(
-            table, score=Attribute(name, True, tuple(key[-1] for key in place)), cuts=cuts
-        )
-    table = replace(table, labels=labels)
-    return replace(table, views={notion["name"]: table})
+    if notion.get("cuts") is None:
+        return table
+    score = Attribute(str(notion.get("score")), True, tuple(key[-1] for key in dict.fromkeys(keys)))
+    return replace(table, score=score, cuts=cuts)
 
 
 def _summed(

@@ -1,4 +1,4 @@
-"""Entry point of the command line: `gerrymend audit`, `fit`, `predict`, `frontier`, `demo`, ….
+"""Entry point of the command line: `gerrymend audit`, `calibrate`, `fit`, `predict`, `demo`, ….
 
 Each command's module is imported only after typer and rich are known to be installed.
 """
@@ -111,7 +111,7 @@ def application() -> "typer.Typer":
         )
 
     # Imported here, since their modules need typer and rich themselves.
-    for part in ("audit", "fit", "predict", "frontier", "data", "reproduce"):
+    for part in ("audit", "calibrate", "fit", "predict", "frontier", "data", "reproduce"):
         importlib.import_module(f"gerrymend.cli.{part}").add_to(app)
     return app
 

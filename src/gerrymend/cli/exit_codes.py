@@ -29,3 +29,19 @@ def gate_code(verdict: str, warnings: Sequence[Any], *, accepted: bool) -> int:
     """
     is_doubtful = verdict == "within gamma" and warnings and not accepted
     return EXIT_CODES["undecided" if is_doubtful else verdict]
+
+
+def repair_code(alpha: float | None, found: float, at_most: float) -> int:
+    """Return the exit code of a repair of scores: whether none is proven to exceed alpha.
+
+    `found` is the worst violation that is left, and `at_most` what is proven that none exceeds.
+    Without an alpha there is nothing to exceed.
+
+    >>> repair_code(None, 0.02, 0.03), repair_code(0.05, 0.02, 0.03)
+    (0, 0)
+    >>> repair_code(0.01, 0.02, 0.03), repair_code(0.025, 0.02, 0.03)
+    (1, 3)
+    """
+    if alpha is None or at_most <= alpha:
+        return EXIT_CODES["within gamma"]
+    return EXIT_CODES["exceeds gamma" if found > alpha else "undecided"]

@@ -118,15 +118,18 @@ def errors_in_options(options: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def notes(console: Console, options: Mapping[str, str]) -> Iterator[None]:
+def notes(
+    console: Console, options: Mapping[str, str], *, identifiers: bool = False
+) -> Iterator[None]:
     """Print warnings, and what can't be proven, as notes: one a line, each once, as they come.
 
-    Identifiers are left out: the report itself warns of them, before its verdict.
+    Identifiers are left out, unless they are asked for: a report itself warns of them, before its
+    verdict.
     """
     seen: set[str] = set()
 
     def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-        if isinstance(message, IdentifierWarning):
+        if isinstance(message, IdentifierWarning) and not identifiers:
             return
         words = message.in_terms(options) if isinstance(message, Message) else str(message)
         # Each notion and each sample may warn of the same.
@@ -214,7 +217,8 @@ def request_fields(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:
     Names of rates are split at commas, and false_positive_rate is their default.
     """
     found = {field.name: given[field.name] for field in fields(kind) if field.name in given}
-    found["notion"] = tuple(split(found["notion"] or ["false_positive_rate"], []))
+    if "notion" in found:
+        found["notion"] = tuple(split(found["notion"] or ["false_positive_rate"], []))
     for name in ("missing", "categorical", "ranges"):
         found[name] = tuple(found[name] or ())
     return found

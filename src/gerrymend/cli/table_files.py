@@ -22,6 +22,12 @@ _FORMULA = r"^[=+\-@\t\r]"
 if TYPE_CHECKING:
     import polars as pl
 
+# What a file can be.
+_CSV = "CSV"
+_PARQUET = "Parquet"
+_WORKBOOK = "xlsx"
+_JSON = "JSON lines"
+
 # Tried in this order, where none is given.
 SEPARATORS = (",", ";", "\t", "|")
 
@@ -48,17 +54,44 @@ def open_table(
     Columns of `texts` are text even where all their values look like numbers. Raises a ValueError
     for what is no table.
     """
+    return _opened(path, source_of(path), wanted, reading or Reading(), texts)
+
+
+def open_as_written(
+    path: Path, wanted: Sequence[str], reading: Reading, texts: Sequence[str] = ()
+) -> "tuple[pl.LazyFrame, pl.LazyFrame]":
+    """Return a file as `open_table` does, and the same rows to be written again.
+
+    In the second all columns of a CSV file are text, as they stand in it: 007 is not 7. Decimal
+    commas are points, which is what is written. Standard input is read once for both.
+    """
     pl = need("polars", "Reading a file needs")
-    reading = reading or Reading()
+    source = source_of(path)
+    frame = _opened(path, source, wanted, reading, texts)
+    if _kind_of(source) != _CSV:
+        return frame, frame
+    separator = _separator(path, source, wanted, reading.separator)
+    written = pl.scan_csv(source, separator=separator, infer_schema=False, glob=False)
+    if reading.decimal == ",":
+        schema = frame.collect_schema()
+        decimals = [name for name, dtype in schema.items() if dtype.is_float()]
+        written = written.with_columns(pl.col(decimals).str.replace(",", ".", literal=True))
+    return frame, written
+
+
+def _opened(
+    path: Path, source: Source, wanted: Sequence[str], reading: Reading, texts: Sequence[str]
+) -> "pl.LazyFrame":
+    """Return the contents of a file as a lazy frame, as `open_table` does."""
+    pl = need("polars", "Reading a file needs")
     if reading.decimal not in (".", ","):
         raise ValueError(f"--decimal must be . or a comma; got {reading.decimal!r}.")
-    source = source_of(path)
     texts = [*texts, *reading.categorical]
     try:
-        frame = _typed(path, source)
-        if frame is None:
+        if _kind_of(source) == _CSV:
             frame = _csv(path, source, wanted, reading, texts)
         else:
+            frame = _typed(path, source)
             frame = retyped(frame, reading.missing, reading.decimal == ",", texts)
         there = frame.collect_schema().names()
         for name in reading.categorical:
@@ -69,20 +102,28 @@ def open_table(
         raise unreadable(path, error) from None
 
 
-def _typed(path: Path, source: Source) -> "pl.LazyFrame | None":
-    """Return Parquet, a workbook or JSON lines; None for other text."""
-    import polars as pl
-
+def _kind_of(source: Source) -> str:
+    """Return what a file is, by its first bytes: text that is no JSON is CSV."""
     start = start_of(source)
     if start.startswith(b"PAR1"):
-        frame = pl.scan_parquet(source, glob=False)
-        frame.collect_schema()  # reads the footer, so that a broken file fails here
-        return frame
+        return _PARQUET
     if start.startswith(b"PK\x03\x04"):
+        return _WORKBOOK
+    return _JSON if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else _CSV
+
+
+def _typed(path: Path, source: Source) -> "pl.LazyFrame":
+    """Return Parquet, a workbook or JSON lines, whose columns have types of their own."""
+    import polars as pl
+
+    kind = _kind_of(source)
+    if kind == _WORKBOOK:
         return read_sheet(path, source)
-    if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+    if kind == _JSON:
         return pl.scan_ndjson(source, infer_schema_length=None)
-    return None
+    frame = pl.scan_parquet(source, glob=False)
+    frame.collect_schema()  # reads the footer, so that a broken file fails here
+    return frame
 
 
 def _csv(
@@ -163,27 +204,32 @@ def check_table_name(path: Path, option: str) -> None:
         raise ValueError(f"{option} {path} must end in .csv or .parquet.")
 
 
-def write_table(frame: "pl.DataFrame", path: Path) -> bool:
+def write_table(frame: "pl.DataFrame", path: Path, numbers: Sequence[str] = ()) -> bool:
     """Write CSV or Parquet, by the name; return whether texts of a CSV were escaped.
 
     The file is written whole or not at all. A spreadsheet runs a cell that starts with one of =, +,
-    -, @ as a formula; an apostrophe before it makes it text. Numbers are left as they are.
+    -, @ as a formula; an apostrophe before it makes it text. Numbers are left as they are, and so
+    are the columns of `numbers` that are text: −1 is no formula.
     """
+    import polars as pl
+
     content = io.BytesIO()
     if path.suffix.lower() == ".parquet":
         frame.write_parquet(content)
         write_whole(path, content.getvalue())
         return False
     names = {name: f"'{name}" for name in frame.columns if re.match(_FORMULA, name)}
-    safe = frame.with_columns(_no_formulas())
+    frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+    safe = frame.with_columns(_no_formulas(numbers))
     safe.rename(names).write_csv(content)
     write_whole(path, content.getvalue())
     return bool(names) or not safe.equals(frame)
 
 
-def _no_formulas() -> "pl.Expr":
+def _no_formulas(numbers: Sequence[str]) -> "pl.Expr":
     """Return an expression that puts an apostrophe before texts that look like formulas."""
     import polars as pl
+    from polars import selectors
 
-    text = pl.col(pl.String)
+    text = (selectors.string() - selectors.by_name(*numbers)).as_expr()
     return pl.when(text.str.contains(_FORMULA)).then("'" + text).otherwise(text).name.keep()

@@ -98,14 +98,16 @@ class TableRequest:
 
         Raises a ValueError that names the option where a column is not there.
         """
-        named = {option: column for option, column in single.items() if column is not None}
-        categorical = split(list(self.categorical), [])
-        reading = Reading(self.separator, self.decimal, self.missing, categorical)
-        frame = open_table(file, list(named.values()), reading)
-        there = frame.collect_schema().names()
-        for option, column in named.items():
-            check_column(column, option, there, str(file))
+        wanted = [column for column in single.values() if column is not None]
+        frame = open_table(file, wanted, self.reading)
+        check_named(frame, single, file)
         return frame
+
+    @property
+    def reading(self) -> Reading:
+        """How the file is read."""
+        categorical = split(list(self.categorical), [])
+        return Reading(self.separator, self.decimal, self.missing, categorical)
 
     def with_protected(
         self, frame: "pl.LazyFrame", file: Path, counts: str | None = None
@@ -173,6 +175,14 @@ class TableRequest:
             DECIMAL_COMMA.name: "--decimal=','",
             BY_DATE.name: "--dates, which reads those that are written 2024-12-31 or 31.12.2024",
         }
+
+
+def check_named(frame: "pl.LazyFrame", single: Mapping[str, str | None], file: Path) -> None:
+    """Raise a ValueError that names the option where the column of one is not in the frame."""
+    there = frame.collect_schema().names()
+    for option, column in single.items():
+        if column is not None:
+            check_column(column, option, there, str(file))
 
 
 def as_value(text: str, dtype: Any) -> Any:

@@ -1,0 +1,188 @@
+"""Patches are verified by code that shares nothing with what learnt them; lies are refused."""
+
+import fnmatch
+import itertools
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from gerrymend import calibrate, check_patches
+from tests.calibration.made import CUTS, categories_of, made_scores, worst_of_all
+from tests.checker.patch_files import KINDS, TWO, patches_of, sealed
+from tests.checker.planting import plants
+from tests.marks import slow
+
+REFUSED, NAMED, SILENT = "refused", "named as not checked", "accepted in silence"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_honest_patches_hold(kind):
+    plain, data = patches_of(kind)
+    result = check_patches(plain, **data)
+    assert result.ok, str(result)
+    assert check_patches(json.dumps(plain), **data).ok
+    assert str(result).startswith("The file of patches holds, as far as checked.")
+    if plain["standing"] is not None:
+        told = " ".join(result.checked)
+        assert "subgroups within intervals, all listed" in told
+
+
+def test_what_is_proven_is_so_by_two_enumerations():
+    y, score, A = made_scores(150, seed=5)
+    A = A[TWO]
+    patches = calibrate(y, score, sensitive_features=A, alpha=0.03, level=1)
+    assert patches.standing.is_proven
+    result = check_patches(patches, y, score, sensitive_features=A)
+    assert "nor above alpha, 0.03" in " ".join(result.checked)
+    worst = worst_of_all(y, patches.apply(score, A), categories_of(A), CUTS)
+    assert worst <= 0.03
+    assert worst == pytest.approx(patches.standing.upper_bound, abs=1e-12)
+
+
+LIES = [
+    (("patches", 0, "change", "factor"), lambda old: 1.1 * old, "error_after is stated"),
+    (("patches", -1, "low"), lambda old: 0.3 if old != 0.3 else 0.4, "rows are stated as"),
+    (
+        ("patches", -1, "rule", "conditions", 0, "values"),
+        lambda old: ["F" if old == ["M"] else "M"],
+        "Patch 3: ",
+    ),
+    (("patches", 1, "words"), lambda old: "sex = M", "selects other rows than its rule"),
+    (("patches", 0, "rows"), lambda old: old - 1, "its rows are stated as"),
+    (("patches", 0, "violation"), lambda old: -old, "its violation is stated as"),
+    (("patches", 1, "p_value"), lambda old: 0.033, "is none of 19 draws"),
+    (("standing", "settings", "alpha"), lambda old: old / 4, "upper_bound is not within alpha"),
+    (("standing", "upper_bound"), lambda old: old / 2, "the worst subgroup of the class has"),
+    (("standing", "before"), lambda old: old + 0.01, "before is stated as"),
+    (("standing", "after"), lambda old: 0.0, "after is stated as"),
+    (("standing", "error_after"), lambda old: old - 0.001, "error_after is stated as"),
+    (("standing", "n_rows"), lambda old: 2 * old, "n_rows is stated as"),
+    (("standing", "covers"), lambda old: "everyone at all", "covers is stated as"),
+    (("standing", "stopped"), lambda old: "max_patches", "and there are 3 patches"),
+    (("standing", "settings", "min_group_size"), lambda old: 100, "tells of fewer than 100"),
+    (("attributes",), lambda old: {"sex": "str"}, "attributes are stated as"),
+    (("version",), lambda old: 2, "which is not known here"),
+]
+
+
+@pytest.mark.parametrize(("path", "lie", "words"), LIES)
+def test_a_lie_is_refused(path, lie, words):
+    plain, data = patches_of("proven")
+    forged = json.loads(json.dumps(plain))
+    part = forged
+    for step in path[:-1]:
+        part = part[step]
+    part[path[-1]] = lie(part[path[-1]])
+    assert "sha256 is not that" in " ".join(check_patches(forged, **data).problems)
+    problems = check_patches(sealed(forged), **data).problems
+    assert any(words in problem for problem in problems), problems
+
+
+def test_other_rows_are_refused():
+    plain, data = patches_of("proven")
+    labels = 1 - data["y_true"]
+    assert not check_patches(plain, **{**data, "y_true": labels}).ok
+    fewer = {name: part[:-1] for name, part in data.items()}
+    assert "n_rows is stated as" in " ".join(check_patches(plain, **fewer).problems)
+
+
+def test_scores_next_to_a_cut_are_said_to_be_so():
+    """0.25 at three times its odds is a half, or not quite: the last digit decides."""
+    plain, data = patches_of("averages")
+    forged = json.loads(json.dumps(plain))
+    forged["standing"]["settings"] |= {"notion": "multicalibration", "cuts": [0.5]}
+    line = {"kind": "odds", "factor": 3.000000000000003, "power": 1.0}
+    first = {**forged["patches"][0], "low": None, "high": None, "change": line}
+    forged["patches"] = [first, {**first, "low": 0.5}]
+    result = check_patches(sealed(forged), **{**data, "y_pred": np.full(120, 0.25)})
+    assert "standing.*" in result.fields_not_checked
+
+
+BAD = [
+    (lambda plain: [], TypeError, "patches must be what calibrate"),
+    (lambda plain: "{", ValueError, "patches is text, and not the JSON of"),
+    (lambda plain: b"\xff", ValueError, "patches is text, and not the JSON of"),
+    (lambda plain: {}, ValueError, "patches has no 'format'"),
+    (lambda plain: {**plain, "patches": 3}, ValueError, "'patches' of the patches must be a list"),
+    (lambda plain: {**plain, "score": 3}, ValueError, "'score' of the patches must be text"),
+]
+
+
+@pytest.mark.parametrize(("change", "kind", "words"), BAD)
+def test_what_is_no_file_of_patches_is_refused(change, kind, words):
+    plain, data = patches_of("proven")
+    with pytest.raises(kind, match=words):
+        check_patches(change(plain), **data)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"y_pred": [2.0] * 120}, "y_pred has the score 2.0"),
+        ({"y_true": [0, 1]}, "differ in their number of rows"),
+        ({"y_true": [1] * 120}, "y_true must have two labels"),
+        ({"pos_label": "x"}, "pos_label='x' is no label"),
+        ({"sample_weight": [0] * 120}, "sample_weight is zero in every row"),
+        ({"sample_weight": [-1] * 120}, "sample_weight has the value -1"),
+        ({"sensitive_features": {"sex": [None] * 5}}, "differ in their number of rows"),
+    ],
+)
+def test_bad_rows_are_named(change, words):
+    plain, data = patches_of("proven")
+    with pytest.raises(ValueError, match=words):
+        check_patches(plain, **{**data, **change})
+
+
+def verdict(plant, data):
+    """What becomes of a lie, with a sha256 that fits; other errors than ours are bugs."""
+    forged = plant.report
+    if isinstance(forged, dict) and "sha256" in forged and plant.path != ("sha256",):
+        forged = sealed(forged)
+    try:
+        result = check_patches(forged, **data)
+    except (ValueError, TypeError) as refusal:
+        told = str(refusal)
+        if "of the patches" not in told and not told.startswith("patches "):
+            raise
+        return REFUSED
+    if not result.ok:
+        return REFUSED
+    fields = result.fields_not_checked
+    return NAMED if any(fnmatch.fnmatchcase(plant.field, one) for one in fields) else SILENT
+
+
+def says_the_same(plant, plain):
+    """Whether a change says nothing else: an order, a value twice, or the last digits of a change.
+
+    What a change does is stated to 10⁻⁹: one that moves all figures by less is no lie.
+    """
+    if "rule" in plant.path:
+        return plant.change in ("reversed", "duplicated")
+    return "change" in plant.path and plant.change.startswith("a millionth")
+
+
+def planted(kind, every=1):
+    plain, data = patches_of(kind)
+    told = Counter()
+    silent = []
+    for plant in itertools.islice(plants(plain), KINDS.index(kind) % every, None, every):
+        what = verdict(plant, data)
+        told[what] += 1
+        if what == SILENT and not says_the_same(plant, plain):
+            silent.append((plant.path, plant.change))
+    assert not silent
+    return told
+
+
+@pytest.mark.parametrize("kind", ["averages", "numbers"])
+def test_some_planted_lies_are_refused_or_named(kind):
+    told = planted(kind, every=41)
+    assert told[REFUSED] > 1
+
+
+@pytest.mark.parametrize("kind", [slow(kind) for kind in KINDS])
+def test_every_planted_lie_is_refused_or_named(kind):
+    told = planted(kind)
+    assert told[REFUSED] > told[NAMED]
