@@ -108,7 +108,7 @@ def test_right_scores_are_left_alone(numbers):
         left += not len(patches)
         # What was considered is told of, and was within chance.
         if not len(patches):
-            refused = patches.standing.refused
+            (refused,) = patches.standing.refused
             assert patches.standing.stopped == "chance"
             assert abs(refused.violation) <= refused.limit
             assert refused.part == 0.05
@@ -146,7 +146,7 @@ def test_other_seeds_draw_other_chances():
     y, score, A = made_scores(500, seed=9, planted=0.0)
     limits = {
         calibrate(y, score, sensitive_features=A, random_state=seed, n_draws=19)
-        .standing.refused.limit
+        .standing.refused[0].limit
         for seed in range(3)
     }  # fmt: skip
     assert len(limits) == 3

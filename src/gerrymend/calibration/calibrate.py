@@ -131,7 +131,7 @@ def learn_patches(
         settings = replace(settings, score=score)
     probabilities = read.labels != NO_LABELS
     if probabilities:
-        settings.check_alpha(len(rows.y))
+        settings.check_alpha(int((rows.weight > 0).sum()))
     scored = ScoredRows.of(rows.y, rows.p, rows.weight, rows.columns, probabilities=probabilities)
     learnt = learn(scored, settings)
     return ScorePatches(

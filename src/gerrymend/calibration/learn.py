@@ -10,6 +10,7 @@ whether a change is worth it: later ones have to be above what chance makes typi
 the draws (docs/design.md has what that does to scores on other rows).
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,9 @@ from gerrymend.calibration.table import (
 )
 from gerrymend.inputs.bins import cuts_of
 
+# Patches that are refused and told of.
+_MOST_REFUSED = 100
+
 
 class Learnt(NamedTuple):
     """The patches, and what is known of the scores after them."""
@@ -57,10 +61,10 @@ def learn(rows: ScoredRows, settings: Settings) -> Learnt:
 
 
 class _Stop(NamedTuple):
-    """Why no further patch is made, and the one that was considered."""
+    """Why no further patch is made, and those that were considered."""
 
     reason: str
-    refused: Refused | None = None
+    refused: tuple[Refused, ...] = ()
 
 
 class _Loop:
@@ -126,7 +130,7 @@ class _Loop:
         worst = self._told.narrowed(worst, limit)
         candidate = self._told.describable(worst, self._settings.min_group_size)
         if candidate is None or abs(candidate.value) <= limit:
-            return _Stop(FEW_ROWS)
+            return _Stop(FEW_ROWS, (self._refused(None, limit, part),))
         if len(self.patches) >= self._settings.max_patches:
             return _Stop(MAX_PATCHES)
         inside = candidate.members
@@ -142,13 +146,22 @@ class _Loop:
         return None
 
     def _within_chance(self, worst: Spotted, limit: float, part: float) -> _Stop:
-        """Return that a violation is not changed, as chance makes as much, and where it is."""
-        candidate = self._told.describable(worst, self._settings.min_group_size)
+        """Return that what is left is not changed, as chance makes as much, and where it is."""
+        table = self._told
+        fewest = self._settings.min_group_size
+        alpha = self._settings.alpha
+        candidates = [table.describable(worst, fewest)]
+        if alpha is not None:
+            others = itertools.islice(table.others(worst, alpha), _MOST_REFUSED - 1)
+            candidates += [table.told(one, fewest) for one in others]
+        return _Stop(CHANCE, tuple(self._refused(one, limit, part) for one in candidates))
+
+    def _refused(self, candidate: Candidate | None, limit: float, part: float) -> Refused:
+        """Return a patch that is not made; None stands for one of few rows."""
         if candidate is None:
-            return _Stop(CHANCE)
+            return Refused(FEW_ROWS, None, None, None, limit, part)
         words = interval_words(self._settings.score, candidate.low, candidate.high)
-        told = candidate.rule.describe()
-        return _Stop(CHANCE, Refused(told, words, candidate.value, limit, part))
+        return Refused(CHANCE, candidate.rule.describe(), words, candidate.value, limit, part)
 
     @property
     def _part(self) -> float:

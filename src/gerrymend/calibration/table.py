@@ -5,6 +5,7 @@ depend on how they came. A row's protected values stay, and its bin follows its 
 subgroups is bound once.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -217,6 +218,20 @@ class ScoreTable:
             return spotted
         return Spotted(found._replace(values=np.array([own])), side.source)
 
+    def others(self, spotted: Spotted, above: float) -> Iterator[Spotted]:
+        """Yield the worst subgroups of the rows that what was found, and those yielded, leave.
+
+        Each has a violation above a limit, on these rows.
+        """
+        search = self.bound.quick
+        residual = self.residual()
+        while True:
+            residual[spotted.members] = 0.0
+            spotted = Spotted(search.worst(residual[None]), search.source)
+            if spotted.size <= above:
+                return
+            yield spotted
+
     def prove(self, at_most: float | None, seconds: float) -> tuple[Spotted, float]:
         """Return the worst violation that is found, and what is proven that none exceeds.
 
@@ -225,17 +240,24 @@ class ScoreTable:
         bracket = self.bound.prove(self.residual(), at_most=at_most, seconds=seconds)
         return Spotted(bracket.found, self.bound.source), bracket.upper_bound
 
+    def told(self, spotted: Spotted, min_group_size: int) -> Candidate | None:
+        """Return what was found; None where it tells of fewer than `min_group_size` rows."""
+        inside = int(spotted.members[self.place].sum())
+        total = len(self.rows.score)
+        enough = may_be_described(inside, total, min_group_size, or_everyone=True)
+        return self.candidate(spotted) if enough else None
+
     def describable(self, spotted: Spotted, min_group_size: int) -> Candidate | None:
         """Return what was found if it may be told, else the worst that may.
 
         What leaves fewer than `min_group_size` rows, in it or out of it, tells of few; where these
         are out of it, everyone may stand for it. None is returned where every subgroup does.
         """
+        told = self.told(spotted, min_group_size)
+        if told is not None:
+            return told
         counts = np.bincount(self.place, minlength=self.size)
         inside = int(counts[spotted.members].sum())
-        total = int(counts.sum())
-        if may_be_described(inside, total, min_group_size, or_everyone=True):
-            return self.candidate(spotted)
         large = self.bound.worst_of_size(self.residual(), counts, min_group_size)
         others = [] if large is None else [self.candidate(Spotted(large, self.bound.source))]
         if self.bound.has_everyone and not too_few(inside, min_group_size):
