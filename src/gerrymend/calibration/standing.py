@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from gerrymend.calibration.chance import TYPICAL
-
 # Why no further patch was made.
 PROVEN = "proven"
 CHANCE = "chance"
@@ -122,11 +120,8 @@ class Standing:
         )
 
     def _chance(self, refused: Refused) -> str:
-        limit = f"{refused.limit:.4f} or more in"
         draws = self.settings["n_draws"]
-        if refused.part == TYPICAL:
-            return f"{limit} half of {draws:,} draws"
-        return f"{limit} {refused.part:.0%} of {draws:,} draws"
+        return f"{refused.limit:.4f} or more in {100 * refused.part:.3g} % of {draws:,} draws"
 
     def _others(self) -> str:
         """Say how many patches were refused, where that is more than the one that was told."""

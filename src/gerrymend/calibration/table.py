@@ -157,6 +157,7 @@ class ScoreTable:
         self._columns = {column.name: column for column in self._cells.columns}
         self._n_bins = len(cuts) + 1
         self._cuts = cuts
+        self._placed: Array | None = None  # the scores that `_place` is of
         mass = np.bincount(self._cells.index, rows.weight).astype(np.float64)
         self.bound: BoundClass = subgroups.bind(self._cells.columns, mass, mass)
         if score is not None:
@@ -167,9 +168,11 @@ class ScoreTable:
     @property
     def place(self) -> NDArray[np.intp]:
         """The number of each row's cell, by its protected row and the bin of its score."""
-        bins = np.searchsorted(self._cuts, self.rows.score, side="right")
-        place: NDArray[np.intp] = self._cells.index * self._n_bins + bins
-        return place
+        if self._placed is not self.rows.score:  # a patch makes an array of its own
+            bins = np.searchsorted(self._cuts, self.rows.score, side="right")
+            self._place: NDArray[np.intp] = self._cells.index * self._n_bins + bins
+            self._placed = self.rows.score
+        return self._place
 
     @property
     def size(self) -> int:
