@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import (
+    calibration,
     conjunctions,
     dask_rounds,
     huge_audits,
@@ -25,12 +26,13 @@ from benchmarks import (
 )
 from benchmarks.data import communities
 
-PARTS = ("rounds", "scaling", "dask", "audits", "proofs", "learning", "peers")
+PARTS = ("rounds", "scaling", "dask", "audits", "proofs", "learning", "calibration", "peers")
 
 
 def steps_of(part, folder, *, quick):
     """Its steps by name. `quick` is to see that all runs: small sizes, whose figures say little."""
     few = {"datasets": ("student",), "audit_seconds": 0.5} if quick else {}
+    few_splits = {"datasets": ("student",), "seeds": (0, 1)} if quick else {}
     return {
         "rounds": {"rounds": partial(rounds.figures, 300 if quick else 5000)},
         "scaling": {"a round on one core": partial(scaling.figures, folder, quick=quick)},
@@ -56,6 +58,10 @@ def steps_of(part, folder, *, quick):
             "cells": lambda: learning.cell_figures(learning.cells(**few)),
             "certificates": lambda: learning.certificate_figures(learning.certificates(**few)),
             "8 attributes": partial(eight_attributes, quick=quick),
+        },
+        "calibration": {
+            "test rows": partial(calibration.figures, folder, **few_splits),
+            "a million rows": partial(calibration.million, 20_000 if quick else 1_000_000),
         },
         "peers": {
             "AIF360": beside_aif360,

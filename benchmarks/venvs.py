@@ -7,11 +7,14 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 
-def run_peer(name, requirement, *arguments, limit=None):
-    """What `peer_NAME.py` prints, run by the venv `.venv-NAME` that has the requirement."""
+def run_peer(name, requirement, *arguments, limit=None, only=()):
+    """What `peer_NAME.py` prints, run by the venv `.venv-NAME` that has the requirement.
+
+    Where `only` is given, that is what is installed beside it, whatever else it asks for.
+    """
     script = HERE / f"peer_{name}.py"
     run = subprocess.run(
-        [_python(name, requirement), "-W", "ignore", script, *map(str, arguments)],
+        [_python(name, requirement, only), "-W", "ignore", script, *map(str, arguments)],
         capture_output=True, text=True, check=False, timeout=limit,
     )  # fmt: skip
     if run.returncode:
@@ -19,16 +22,21 @@ def run_peer(name, requirement, *arguments, limit=None):
     return run.stdout
 
 
-def _python(name, requirement):
+def _python(name, requirement, only):
     home = HERE.parent / f".venv-{name}"
     python, ready = home / "bin" / "python", home / ".ready"
     if not ready.exists():
         venv.create(home, with_pip=True)
-        made = subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if made.returncode:
-            raise RuntimeError(f"{requirement} can't be installed:\n{made.stderr}")
+        for what in ([*only], ["--no-deps", requirement]) if only else ([requirement],):
+            _install(python, what)
         ready.touch()
     return python
+
+
+def _install(python, what):
+    made = subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if made.returncode:
+        raise RuntimeError(f"{' '.join(what)} can't be installed:\n{made.stderr}")

@@ -31,14 +31,15 @@ def made_scores(n=1500, seed=0, planted=1.5, power=1.0):
 
 
 def worst_of_all(y, score, attributes, cuts=CUTS, weight=None):
-    """The largest |Σ w·(y − score)|/Σ w over conjunctions of up to two values and runs of bins.
+    """The largest |Σ w·(y − score)|/Σ w over conjunctions of up to two conditions and runs of bins.
 
-    In plain Python, by loops over rows; attributes are lists of categories, by name.
+    In plain Python, by loops over rows. Attributes are lists, by name: of strings a condition is
+    one value, of numbers an interval of them.
     """
     weight = [1.0] * len(y) if weight is None else weight
     bins = [sum(one >= cut for cut in cuts) for one in score]
     conditions = [
-        [(name, value) for value in sorted(set(values))] for name, values in attributes.items()
+        [(name, allowed) for allowed in _allowed(values)] for name, values in attributes.items()
     ]
     groups = [()]
     groups += [(one,) for of_one in conditions for one in of_one]
@@ -49,11 +50,20 @@ def worst_of_all(y, score, attributes, cuts=CUTS, weight=None):
     for group in groups:
         by_bin = [0.0] * (len(cuts) + 1)
         for i, place in enumerate(bins):
-            if all(attributes[name][i] == value for name, value in group):
+            if all(attributes[name][i] in allowed for name, allowed in group):
                 by_bin[place] += weight[i] * (y[i] - score[i])
         for low, high in itertools.combinations(range(len(by_bin) + 1), 2):
             worst = max(worst, abs(math.fsum(by_bin[low:high])) / total)
     return worst
+
+
+def _allowed(values):
+    """The sets of values that a condition may allow."""
+    distinct = sorted(set(values))
+    if isinstance(distinct[0], str):
+        return [{value} for value in distinct]
+    ends = itertools.combinations(range(len(distinct) + 1), 2)
+    return [set(distinct[low:high]) for low, high in ends]
 
 
 def categories_of(A):

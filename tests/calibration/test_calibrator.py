@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from gerrymend import SubgroupCalibrator, calibrate
-from tests.calibration.made import made_scores
+from tests.calibration.made import made_scores, worst_of_all
 
 QUICK = {"n_draws": 19, "subgroups": "marginals"}
 
@@ -69,6 +69,27 @@ def test_the_planted_group_is_told_and_probabilities_are_better(people):
     after = model.predict_proba(X[1000:], sensitive_features=A[1000:])
     np.testing.assert_allclose(after.sum(axis=1), 1)
     assert np.mean((y[1000:] - after[:, 1]) ** 2) < np.mean((y[1000:] - before) ** 2)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_model_that_is_proven_is_so_by_enumeration(people, weighted):
+    X, y, A = people
+    fitted = LogisticRegression().fit(X[:600], y[:600])
+    rows = slice(600, 1000)
+    weight = np.random.default_rng(2).integers(1, 5, 400) / 2 if weighted else None
+    A = A[rows].assign(age=A["age"] // 10)
+    # Chance is not asked, so that alpha is reached.
+    model = SubgroupCalibrator(fitted, cv="prefit", alpha=0.005, level=1, min_group_size=1)
+    model.fit(X[rows], y[rows], sensitive_features=A, sample_weight=weight)
+    assert model.patches_.standing.is_proven
+    attributes = {name: A[name].tolist() for name in A}
+    given = {"attributes": attributes, "weight": weight}
+    before = fitted.predict_proba(X[rows])[:, 1]
+    assert worst_of_all(y[rows], before, **given) > 0.02
+    patched = model.predict_proba(X[rows], sensitive_features=A)[:, 1]
+    worst = worst_of_all(y[rows], patched, **given)
+    assert worst <= 0.005
+    assert worst == pytest.approx(model.patches_.standing.upper_bound, abs=1e-12)
 
 
 def test_columns_of_x_may_be_protected(people):
@@ -154,9 +175,9 @@ def test_a_classifier_predicts_its_own_labels(people):
 
 def test_patches_are_undone_one_by_one(people):
     X, y, A = people
-    model = SubgroupCalibrator(n_draws=19).fit(X, y, sensitive_features=A)
+    model = SubgroupCalibrator(level=1, max_patches=4).fit(X, y, sensitive_features=A)
     n = len(model.patches_)
-    assert n > 1
+    assert n == 4
     base = model.estimator_.predict_proba(X)[:, 1]
     for k in range(n + 1):
         undone = model.undo(k)

@@ -108,13 +108,13 @@ def test_right_scores_are_left_alone(numbers):
         left += not len(patches)
         # What was considered is told of, and was within chance.
         if not len(patches):
-            refused = patches.standing.refused
+            (refused,) = patches.standing.refused
             assert patches.standing.stopped == "chance"
             assert abs(refused.violation) <= refused.limit
             assert refused.part == 0.05
             assert refused.subgroup in patches.standing.why()
-    # Two tests at 5 % each; of 20, six or more are changed once in 200 times.
-    assert left >= 15
+    # Tests at 5 % and at 1 %: of 20, five or more are changed once in 180 times.
+    assert left >= 16
 
 
 def test_numbers_are_shifted():
@@ -133,7 +133,7 @@ def test_numbers_are_shifted():
 
 
 def test_the_order_of_rows_and_the_number_of_calls_change_nothing():
-    y, score, A = made_scores(700, seed=8)
+    y, score, A = made_scores(1500, seed=8, power=2.0)
     patches = calibrate(y, score, sensitive_features=A)
     assert calibrate(y, score, sensitive_features=A) == patches
     order = np.random.default_rng(0).permutation(len(y))
@@ -146,7 +146,7 @@ def test_other_seeds_draw_other_chances():
     y, score, A = made_scores(500, seed=9, planted=0.0)
     limits = {
         calibrate(y, score, sensitive_features=A, random_state=seed, n_draws=19)
-        .standing.refused.limit
+        .standing.refused[0].limit
         for seed in range(3)
     }  # fmt: skip
     assert len(limits) == 3
@@ -218,7 +218,7 @@ def test_steps_are_told():
 
 
 def test_patches_are_told_in_a_table_and_undone():
-    y, score, A = made_scores(2000, seed=15)
+    y, score, A = made_scores(2000, seed=15, power=2.0)
     patches = calibrate(y, score, sensitive_features=A)
     told = str(patches)
     for patch in patches:

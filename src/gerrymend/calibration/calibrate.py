@@ -63,9 +63,9 @@ def calibrate(
         The violation that is small enough: a group's share of all rows, times how far what happened
         is from what was predicted. None goes on for as long as chance is exceeded.
     level : float, default=0.05
-        Right scores are left alone with a probability of 1 − level: the first patch of a subgroup
-        has to be above all but this part of what chance makes. Once one was, later ones have to be
-        above half of it. 1 doesn't ask about chance, and learns it.
+        The part of what chance makes of right scores that may be as bad as a subgroup that is
+        changed. Right scores are left alone with a probability of 1 − 1.2·level, as the change of
+        everyone's is tested at a fifth of it. 1 doesn't ask about chance, and learns it.
     max_patches : int, default=200
         The most patches to make.
     n_draws : int, default=99
@@ -131,7 +131,7 @@ def learn_patches(
         settings = replace(settings, score=score)
     probabilities = read.labels != NO_LABELS
     if probabilities:
-        settings.check_alpha(len(rows.y))
+        settings.check_alpha(int((rows.weight > 0).sum()))
     scored = ScoredRows.of(rows.y, rows.p, rows.weight, rows.columns, probabilities=probabilities)
     learnt = learn(scored, settings)
     return ScorePatches(

@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, indexable
 
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.errors import ArgumentError, users_line
+from gerrymend._runtime.errors import Argument, ArgumentError, users_line
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.calibration.attributes import ProtectedReader
 from gerrymend.calibration.calibrate import learn_patches
@@ -159,7 +159,9 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         routed = self._routed(estimator, metadata, fit_params)
         classes = NO_LABELS
         if is_classifier(estimator):
-            self.classes_ = np.unique(labels) if self.cv != PREFIT else estimator.classes_
+            self.classes_ = np.unique(labels)
+            if self._is_prefit:
+                _check_same_labels(self.classes_, estimator.classes_)
             classes = as_pair(self.classes_)
         score = self._unseen_scores(estimator, X, labels, routed)
         names = Names(decisions=f"{self._method}() of estimator")
@@ -169,7 +171,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         self.patches_ = learn_patches(read, settings, names=names)
         self._reader = reader
         self.estimator_ = estimator
-        if self.cv != PREFIT:
+        if not self._is_prefit:
             self.estimator_ = clone(estimator).fit(X, labels, **routed)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -226,6 +228,10 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
     def _method(self) -> str:
         return "predict_proba" if _is_classifier(self) else "predict"
 
+    @property
+    def _is_prefit(self) -> bool:
+        return isinstance(self.cv, str) and self.cv == PREFIT
+
     def _resolved(self) -> Any:
         """Return the estimator, or that which None stands for."""
         if self.estimator is not None:
@@ -243,7 +249,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
                 f"must be a classifier or a regressor of scikit-learn; got {short(estimator)}. "
                 "Scores alone are patched by calibrate().",
             )
-        if self.cv == PREFIT:
+        if self._is_prefit:
             check_is_fitted(estimator)
         if not hasattr(estimator, self._method):
             raise ArgumentError(
@@ -272,7 +278,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
 
     def _unseen_scores(self, estimator: Any, X: Any, labels: Any, routed: dict[str, Any]) -> Array:
         """Return the score of each row by a model that was not trained on it."""
-        if self.cv == PREFIT:
+        if self._is_prefit:
             return _positive(getattr(estimator, self._method)(X))
         cv = check_cv(self.cv, labels, classifier=is_classifier(estimator))
         scores = cross_val_predict(
@@ -288,7 +294,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
             routed: dict[str, Any] = process_routing(self, "fit", **metadata, **fit_params)
             return dict(routed["estimator"]["fit"])
         weight = metadata["sample_weight"]
-        if weight is None or self.cv == PREFIT:
+        if weight is None or self._is_prefit:
             return dict(fit_params)
         if has_fit_parameter(estimator, "sample_weight"):
             return {**fit_params, "sample_weight": weight}
@@ -334,6 +340,18 @@ def _check_target(y: Any, *, classifier: bool) -> Any:
     labels = read_vector(y, "y")
     check_labels(labels, "y")
     return labels
+
+
+def _check_same_labels(labels: Any, known: Any) -> None:
+    """Raise an ArgumentError unless a fitted classifier has the labels of y."""
+    if not np.array_equal(labels, known):
+        raise ArgumentError(
+            "estimator",
+            f"has the labels {short(np.asarray(known).tolist())}, and ",
+            Argument("y"),
+            f" has {short(labels.tolist())}: its probabilities are not of these. Pass what "
+            "happened with the labels that it was fitted with.",
+        )
 
 
 def _positive(scores: Any) -> Array:

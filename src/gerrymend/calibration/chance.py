@@ -16,8 +16,6 @@ from gerrymend.calibration.table import ScoreTable
 
 # Draws stay of use until the variance of what chance makes has changed by this part.
 _CHANGED = 0.1
-# The part of the draws that a violation has to be above, once scores are known not to be right.
-TYPICAL = 0.5
 
 
 class Chance:

@@ -2,7 +2,7 @@
 
 Both are monotone, so that within a subgroup and an interval no two rows change places. Odds keep
 probabilities inside of (0, 1), where a constant that is added would have to be cut off: of scores
-that are rare events it made zeros, and on the paper's data it predicted worse (docs/design.md).
+of rare events it makes zeros.
 """
 
 import math

@@ -3,18 +3,17 @@
 Everyone comes first: scores that are too sure of themselves, as those of most models on rows that
 they have not seen, are put right by one line, and need no patch for every interval.
 
-Then the worst subgroup and interval is changed, and so on. The first patch has to be above all but
-`level` of what chance makes of scores that are right, so that right scores are left alone. Once one
-was, scores are known not to be right, and the question is no longer whether anything is wrong, but
-whether a change is worth it: later ones have to be above what chance makes typically, in half of
-the draws (docs/design.md has what that does to scores on other rows).
+Then the worst subgroup and interval is changed, and so on. Each patch has to be above all but
+`level` of what chance makes of scores that are right, those that the patches before it left: what
+was wrong elsewhere is no reason to change a subgroup that chance explains.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 
-from gerrymend.calibration.chance import TYPICAL, Chance
+from gerrymend.calibration.chance import Chance
 from gerrymend.calibration.changes import Change, for_everyone, towards_mean
 from gerrymend.calibration.patches import Patch, interval_words
 from gerrymend.calibration.settings import Settings
@@ -37,6 +36,11 @@ from gerrymend.calibration.table import (
 )
 from gerrymend.inputs.bins import cuts_of
 
+# Patches that are refused and told of.
+_MOST_REFUSED = 100
+# The part of `level` at which everyone's slope is tested: where it matters it is far below.
+_OF_LEVEL = 0.2
+
 
 class Learnt(NamedTuple):
     """The patches, and what is known of the scores after them."""
@@ -57,10 +61,10 @@ def learn(rows: ScoredRows, settings: Settings) -> Learnt:
 
 
 class _Stop(NamedTuple):
-    """Why no further patch is made, and the one that was considered."""
+    """Why no further patch is made, and those that were considered."""
 
     reason: str
-    refused: Refused | None = None
+    refused: tuple[Refused, ...] = ()
 
 
 class _Loop:
@@ -77,7 +81,6 @@ class _Loop:
         self._bind()
         self._before = self._every.worst().size
         self._is_drawn = False  # for the scores as they are
-        self._is_known_wrong = False  # as a patch of a subgroup was above chance
 
     def _bind(self) -> None:
         """Cut the scores, and bind the class of subgroups: to all values, and to those told of."""
@@ -101,7 +104,8 @@ class _Loop:
         """Change all scores by a line, where that is no chance and errors become smaller."""
         rows = self._rows
         how = for_everyone(rows.y, rows.score, rows.weight, probabilities=rows.probabilities)
-        if how is None or how.p_value > self._settings.level or not self._settings.max_patches:
+        limit = _OF_LEVEL * self._settings.level if self._settings.level < 1 else 1.0
+        if how is None or how.p_value > limit or not self._settings.max_patches:
             return
         if rows.squared_error(how.change.apply(rows.score)) >= self._error:
             return
@@ -118,15 +122,14 @@ class _Loop:
             worst, _ = self._told.prove(alpha, self._settings.budget)
             if worst.size <= alpha:
                 return self._end_of_proof(alpha)
-        part = self._part
-        limit = self._limit(worst.size, part)
+        limit = self._limit(worst.size)
         if worst.size <= limit:
-            return self._within_chance(worst, limit, part)
+            return self._within_chance(worst, limit)
         limit = max(limit, alpha or 0.0)
         worst = self._told.narrowed(worst, limit)
         candidate = self._told.describable(worst, self._settings.min_group_size)
         if candidate is None or abs(candidate.value) <= limit:
-            return _Stop(FEW_ROWS)
+            return _Stop(FEW_ROWS, (self._refused(None, limit),))
         if len(self.patches) >= self._settings.max_patches:
             return _Stop(MAX_PATCHES)
         inside = candidate.members
@@ -138,32 +141,36 @@ class _Loop:
         if np.array_equal(change.apply(rows.score[inside]), rows.score[inside]):
             return _Stop(UNCHANGED)
         self._make(candidate, change, self._chance.p_value(abs(candidate.value)))
-        self._is_known_wrong = True
         return None
 
-    def _within_chance(self, worst: Spotted, limit: float, part: float) -> _Stop:
-        """Return that a violation is not changed, as chance makes as much, and where it is."""
-        candidate = self._told.describable(worst, self._settings.min_group_size)
+    def _within_chance(self, worst: Spotted, limit: float) -> _Stop:
+        """Return that what is left is not changed, as chance makes as much, and where it is."""
+        table = self._told
+        fewest = self._settings.min_group_size
+        alpha = self._settings.alpha
+        candidates = [table.describable(worst, fewest)]
+        if alpha is not None:
+            others = itertools.islice(table.others(worst, alpha), _MOST_REFUSED - 1)
+            candidates += [table.told(one, fewest) for one in others]
+        return _Stop(CHANCE, tuple(self._refused(one, limit) for one in candidates))
+
+    def _refused(self, candidate: Candidate | None, limit: float) -> Refused:
+        """Return a patch that is not made; None stands for one of few rows."""
+        part = self._settings.level
         if candidate is None:
-            return _Stop(CHANCE)
+            return Refused(FEW_ROWS, None, None, None, limit, part)
         words = interval_words(self._settings.score, candidate.low, candidate.high)
-        told = candidate.rule.describe()
-        return _Stop(CHANCE, Refused(told, words, candidate.value, limit, part))
+        return Refused(CHANCE, candidate.rule.describe(), words, candidate.value, limit, part)
 
-    @property
-    def _part(self) -> float:
-        """The part of the draws that may be as bad as a violation that is changed."""
-        level = self._settings.level
-        return max(level, TYPICAL) if self._is_known_wrong else level
-
-    def _limit(self, violation: float, part: float) -> float:
+    def _limit(self, violation: float) -> float:
         """Return what a violation has to exceed; draws are made anew where it might not."""
-        if self._settings.level == 1:
+        level = self._settings.level
+        if level == 1:
             return 0.0
-        if self._chance.is_stale or (not self._is_drawn and violation <= self._chance.limit(part)):
+        if self._chance.is_stale or (not self._is_drawn and violation <= self._chance.limit(level)):
             self._chance.draw()
             self._is_drawn = True
-        return self._chance.limit(part)
+        return self._chance.limit(level)
 
     def _end_of_proof(self, alpha: float) -> _Stop:
         """Return how a search ends that finds no more than alpha among those that may be told."""

@@ -21,6 +21,7 @@ from gerrymend.calibration.table import in_interval
 from gerrymend.calibration.text import patches_text
 from gerrymend.inputs.protected import Column, distinct_rows, select_columns
 from gerrymend.inputs.sample import finite
+from gerrymend.inputs.settings import check_whole
 from gerrymend.inputs.validation import check_same_length
 from gerrymend.subgroups.rules import Condition, Rule
 
@@ -150,11 +151,12 @@ class ScorePatches(Sequence[Patch]):
 
     def undo(self, n: int = 1) -> "ScorePatches":
         """Return the list without its last n patches."""
-        if not 0 <= n <= len(self.patches):
+        number = check_whole(n, "n", low=0)
+        if number > len(self.patches):
             raise ArgumentError(
                 "n", f"must be a number of patches from 0 to {len(self.patches)}; got {n!r}."
             )
-        return self[: len(self.patches) - n]
+        return self[: len(self.patches) - number]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the patches as plain data: what a file of them has, its sha256 included."""

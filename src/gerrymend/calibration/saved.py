@@ -169,8 +169,7 @@ def patches_of_plain(plain: dict[str, Any]) -> ScorePatches:
     whole = tuple(plain["whole"])
     standing = plain["standing"]
     if standing is not None:
-        refused = standing["refused"]
-        refused = None if refused is None else Refused(**refused)
+        refused = tuple(Refused(**one) for one in standing["refused"])
         standing = Standing(**{**standing, "refused": refused})
     return ScorePatches(
         patches=tuple(_patch_of_plain(one, kinds, whole) for one in plain["patches"]),

@@ -15,8 +15,7 @@ LEVEL = 0.05
 N_DRAWS = 99
 MAX_PATCHES = 200
 BUDGET = 30.0
-# Bins of a protected number, of a class that is named: the search is repeated for every draw, and
-# what finer cuts find does not hold for other rows (docs/design.md).
+# Bins of a protected number, of a class that is named: the search is repeated for every draw.
 BINS = 16
 
 

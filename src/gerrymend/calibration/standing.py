@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from gerrymend.calibration.chance import TYPICAL
-
 # Why no further patch was made.
 PROVEN = "proven"
 CHANCE = "chance"
@@ -16,17 +14,35 @@ UNDECIDED = "undecided"
 
 @dataclass(frozen=True)
 class Refused:
-    """The patch that was considered and not made.
+    """A patch that was considered and not made.
 
-    `subgroup` and `interval` are in words, `violation` is with its sign, and `limit` is what it
-    would have had to exceed: what a `part` of the draws of chance exceeds.
+    Attributes
+    ----------
+    reason : {"chance", "few_rows"}
+        Chance makes as much of right scores; or its rows are too few to be told of.
+    subgroup, interval : str or None
+        In words; None of few rows.
+    violation : float or None
+        With its sign; None of few rows.
+    limit : float
+        What it would have had to exceed: what a `part` of the draws of chance exceeds.
+    part : float
     """
 
-    subgroup: str
-    interval: str
-    violation: float
+    reason: str
+    subgroup: str | None
+    interval: str | None
+    violation: float | None
     limit: float
     part: float
+
+    def words(self) -> str:
+        """Return how much is left, and where."""
+        assert self.violation is not None
+        where = f"{self.subgroup}"
+        if self.interval != "all":
+            where = f"{where}, {self.interval}"
+        return f"{abs(self.violation):.4f} in {where}"
 
 
 @dataclass(frozen=True)
@@ -44,8 +60,9 @@ class Standing:
         The mean squared error: of probabilities the Brier score.
     stopped : {"proven", "chance", "few_rows", "unchanged", "max_patches", "undecided"}
         Why no further patch was made.
-    refused : Refused or None
-        The patch that was considered last, and not made.
+    refused : tuple of Refused
+        The patches that were considered and not made, the worst first: one, or with an alpha all
+        that exceed it, each among the rows that those before it leave, up to 100.
     covers : str
         The subgroups and intervals that the bound is over, in words.
     settings : dict
@@ -60,7 +77,7 @@ class Standing:
     error_before: float
     error_after: float
     stopped: str
-    refused: Refused | None
+    refused: tuple[Refused, ...]
     covers: str
     settings: dict[str, Any]
 
@@ -93,18 +110,26 @@ class Standing:
             return f"Stopped after {most:,} patches, though more is left than chance makes."
         if self.stopped == UNCHANGED:
             return "Stopped: a change of what is left changes no score."
-        if self.refused is None:
+        told = [one for one in self.refused if one.subgroup is not None]
+        if not told:
             return "Stopped: what is left is within what chance makes of right scores."
-        where = self.refused.subgroup
-        if self.refused.interval != "all":
-            where = f"{where}, {self.refused.interval}"
-        left = f"what is left, {abs(self.refused.violation):.4f} in {where}"
-        return f"Stopped: {left}, is within what chance makes of right scores ({self._chance()})."
+        left = f"what is left, {told[0].words()},"
+        return (
+            f"Stopped: {left} is within what chance makes of right scores "
+            f"({self._chance(told[0])}).{self._others()}"
+        )
 
-    def _chance(self) -> str:
-        assert self.refused is not None
-        limit = f"{self.refused.limit:.4f} or more in"
+    def _chance(self, refused: Refused) -> str:
         draws = self.settings["n_draws"]
-        if self.refused.part == TYPICAL:
-            return f"{limit} half of {draws:,} draws"
-        return f"{limit} {self.refused.part:.0%} of {draws:,} draws"
+        return f"{refused.limit:.4f} or more in {100 * refused.part:.3g} % of {draws:,} draws"
+
+    def _others(self) -> str:
+        """Say how many patches were refused, where that is more than the one that was told."""
+        if len(self.refused) == 1:
+            return ""
+        few = sum(one.reason == FEW_ROWS for one in self.refused)
+        rows = f", {few:,} of them for their few rows" if few else ""
+        return (
+            f" {len(self.refused):,} patches above alpha = {self.settings['alpha']:g} were refused"
+            f"{rows}."
+        )

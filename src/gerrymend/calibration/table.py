@@ -5,6 +5,7 @@ depend on how they came. A row's protected values stay, and its bin follows its 
 subgroups is bound once.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -156,6 +157,7 @@ class ScoreTable:
         self._columns = {column.name: column for column in self._cells.columns}
         self._n_bins = len(cuts) + 1
         self._cuts = cuts
+        self._placed: Array | None = None  # the scores that `_place` is of
         mass = np.bincount(self._cells.index, rows.weight).astype(np.float64)
         self.bound: BoundClass = subgroups.bind(self._cells.columns, mass, mass)
         if score is not None:
@@ -166,9 +168,11 @@ class ScoreTable:
     @property
     def place(self) -> NDArray[np.intp]:
         """The number of each row's cell, by its protected row and the bin of its score."""
-        bins = np.searchsorted(self._cuts, self.rows.score, side="right")
-        place: NDArray[np.intp] = self._cells.index * self._n_bins + bins
-        return place
+        if self._placed is not self.rows.score:  # a patch makes an array of its own
+            bins = np.searchsorted(self._cuts, self.rows.score, side="right")
+            self._place: NDArray[np.intp] = self._cells.index * self._n_bins + bins
+            self._placed = self.rows.score
+        return self._place
 
     @property
     def size(self) -> int:
@@ -217,6 +221,20 @@ class ScoreTable:
             return spotted
         return Spotted(found._replace(values=np.array([own])), side.source)
 
+    def others(self, spotted: Spotted, above: float) -> Iterator[Spotted]:
+        """Yield the worst subgroups of the rows that what was found, and those yielded, leave.
+
+        Each has a violation above a limit, on these rows.
+        """
+        search = self.bound.quick
+        residual = self.residual()
+        while True:
+            residual[spotted.members] = 0.0
+            spotted = Spotted(search.worst(residual[None]), search.source)
+            if spotted.size <= above:
+                return
+            yield spotted
+
     def prove(self, at_most: float | None, seconds: float) -> tuple[Spotted, float]:
         """Return the worst violation that is found, and what is proven that none exceeds.
 
@@ -225,17 +243,24 @@ class ScoreTable:
         bracket = self.bound.prove(self.residual(), at_most=at_most, seconds=seconds)
         return Spotted(bracket.found, self.bound.source), bracket.upper_bound
 
+    def told(self, spotted: Spotted, min_group_size: int) -> Candidate | None:
+        """Return what was found; None where it tells of fewer than `min_group_size` rows."""
+        inside = int(spotted.members[self.place].sum())
+        total = len(self.rows.score)
+        enough = may_be_described(inside, total, min_group_size, or_everyone=True)
+        return self.candidate(spotted) if enough else None
+
     def describable(self, spotted: Spotted, min_group_size: int) -> Candidate | None:
         """Return what was found if it may be told, else the worst that may.
 
         What leaves fewer than `min_group_size` rows, in it or out of it, tells of few; where these
         are out of it, everyone may stand for it. None is returned where every subgroup does.
         """
+        told = self.told(spotted, min_group_size)
+        if told is not None:
+            return told
         counts = np.bincount(self.place, minlength=self.size)
         inside = int(counts[spotted.members].sum())
-        total = int(counts.sum())
-        if may_be_described(inside, total, min_group_size, or_everyone=True):
-            return self.candidate(spotted)
         large = self.bound.worst_of_size(self.residual(), counts, min_group_size)
         others = [] if large is None else [self.candidate(Spotted(large, self.bound.source))]
         if self.bound.has_everyone and not too_few(inside, min_group_size):
