@@ -7,6 +7,7 @@ of patches has (`saved.py`).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, overload
 
 import numpy as np
@@ -19,6 +20,7 @@ from gerrymend.calibration.changes import Change
 from gerrymend.calibration.standing import Standing
 from gerrymend.calibration.table import in_interval
 from gerrymend.calibration.text import patches_text
+from gerrymend.inputs.numbers import is_number_type, short
 from gerrymend.inputs.protected import Column, distinct_rows, select_columns
 from gerrymend.inputs.sample import finite
 from gerrymend.inputs.validation import check_same_length
@@ -150,11 +152,13 @@ class ScorePatches(Sequence[Patch]):
 
     def undo(self, n: int = 1) -> "ScorePatches":
         """Return the list without its last n patches."""
-        if not 0 <= n <= len(self.patches):
+        most = len(self.patches)
+        number = n if isinstance(n, Integral) and is_number_type(type(n)) else -1
+        if not 0 <= number <= most:
             raise ArgumentError(
-                "n", f"must be a number of patches from 0 to {len(self.patches)}; got {n!r}."
+                "n", f"must be a number of patches from 0 to {most}; got {short(n)}."
             )
-        return self[: len(self.patches) - n]
+        return self[: most - number]
 
     def __len__(self) -> int:
         return len(self.patches)
