@@ -172,7 +172,9 @@ class SubgroupParityClassifier(ParityClassifier):
         self.checkpoint_every = checkpoint_every
 
     def _subgroup_class(self, *, audited: bool = False) -> SubgroupClass:
-        if self.subgroups == "linear" and not audited:  # asked often
+        if (
+            isinstance(self.subgroups, str) and self.subgroups == "linear" and not audited
+        ):  # asked often
             return LinearThresholds(restarts=None)
         return as_subgroup_class(self.subgroups)
 

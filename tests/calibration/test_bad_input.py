@@ -36,6 +36,8 @@ BAD = [
     ({"alpha": "small"}, "alpha", "must be a number above 0; got 'small'"),
     ({"level": 0}, "level", "must be a number above 0"),
     ({"level": 1.5}, "level", "must be at most 1; got 1.5"),
+    ({"level": 5e-324}, "level", "must be at least 1.2e-16; got 5e-324"),
+    ({"level": 0.03, "n_draws": 32}, "n_draws", "must be at least 33: of 32 draws none"),
     ({"n_draws": 0}, "n_draws", "must be a number of at least 1"),
     ({"n_draws": 18}, "n_draws", "must be at least 19: of 18 draws none can be above"),
     ({"max_patches": -1}, "max_patches", "must be a number of at least 0"),
@@ -97,7 +99,25 @@ X = np.log(SCORE / (1 - SCORE))[:, None]
         (DummyClassifier(), {"cv": "prefit"}, "not fitted"),
         (DummyClassifier().fit(X, Y), {"cv": "prefit"}, r"predict_proba\(\) of estimator is 0"),
         (LogisticRegression(), {"alpha": 0.001}, "is below what a single row makes"),
-        (LogisticRegression(), {"cv": 1}, "n_splits"),
+        (LogisticRegression(), {"cv": 1}, "cv must be a number of at least 2; got 1"),
+        (
+            LogisticRegression(),
+            {"cv": 200},
+            "cv must be at most .*, the number of rows of the rarer",
+        ),
+        (Ridge(), {"cv": 121}, "cv must be at most 120, the number of rows; got 121"),
+        (LogisticRegression(), {"cv": []}, "cv must put every row into the test rows of one fold"),
+        (
+            LogisticRegression(),
+            {"cv": [1]},
+            r"cv can't be used to split these rows \(cannot unpack",
+        ),
+        (LogisticRegression(), {"cv": np.array([1, 2])}, "cv can't be used to split these rows"),
+        (LogisticRegression(), {"cv": "five"}, "cv can't be used to split these rows"),
+        (LogisticRegression(), {"cv": [(range(60), range(60))]}, "cv must put every row into"),
+        (LogisticRegression(), {"n_jobs": 0}, "n_jobs must be a whole number of workers"),
+        (LogisticRegression().fit(X, Y + 1), {"cv": "prefit"}, "y has 0, and estimator was fitted"),
+        (LogisticRegression().fit(X, np.arange(120) % 3), {"cv": "prefit"}, "fitted to 3 labels"),
         (LogisticRegression(), {"level": -1}, "level must be a number above 0"),
     ],
 )
@@ -105,6 +125,26 @@ def test_models_that_cannot_be_patched_are_told(estimator, changes, words):
     model = SubgroupCalibrator(estimator, **(FEW | changes))
     with pytest.raises((TypeError, ValueError), match=words):
         model.fit(X, Y, sensitive_features=A)
+
+
+@pytest.mark.parametrize("weight", ["heavy", 1j, -1, np.nan, 10**400])
+def test_weights_are_checked_before_a_model_is_fitted(weight):
+    model = SubgroupCalibrator(**FEW)
+    weights = np.array([weight] + [1] * 119, dtype=object)
+    with pytest.raises(ArgumentError, match=r"^sample_weight "):
+        model.fit(X, Y, sensitive_features=A, sample_weight=weights)
+
+
+@pytest.mark.parametrize("table", [3, "rows", None])
+def test_what_is_no_table_is_told(table):
+    with pytest.raises(ArgumentError, match=r"(^|: )X "):
+        SubgroupCalibrator(**FEW).fit(table, Y, sensitive_features=A)
+
+
+@pytest.mark.parametrize("n", ["1", 1.5, None, np.nan, np.array([1]), True, -1, 10**30])
+def test_an_odd_number_of_patches_is_not_taken_back(n):
+    with pytest.raises(ArgumentError, match=r"^n must be a number of patches from 0 to"):
+        called().undo(n)
 
 
 def test_targets_that_cannot_be_are_told():
@@ -115,7 +155,7 @@ def test_targets_that_cannot_be_are_told():
         model.fit(X, [0.0, 1.0, np.nan] + [1.0] * 117, sensitive_features=A)
     with pytest.raises(ValueError, match="y has 1 missing values"):
         SubgroupCalibrator(Ridge(), **FEW).fit(X, [np.nan, *SCORE[1:]], sensitive_features=A)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="differ in their number of rows"):
         model.fit(X, Y[:-1], sensitive_features=A)
     with pytest.raises(ValueError, match="differ in their number of rows"):
         model.fit(X, Y, sensitive_features=A[:-1])

@@ -15,7 +15,7 @@ from gerrymend import (
     load_patches,
     save_patches,
 )
-from gerrymend.calibration.saved import patches_json
+from gerrymend.calibration.saved import _digest, patches_json
 from tests.calibration.made import made_scores
 
 GROUPS = ExplicitGroups({"women of A": {"sex": "F", "town": "A"}, "the old": {"age": (50, None)}})
@@ -88,6 +88,47 @@ def test_undone_patches_are_saved_without_what_is_known_of_all(rows, tmp_path):
     assert load_patches(tmp_path / "patches.json") == patches
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"probabilities": "\ud800"},
+        {"patches": [{}]},
+        {"patches": 3},
+        {"attributes": None},
+        {"standing": {"refused": None}},
+    ],
+    ids=str,
+)
+def test_a_file_of_another_form_is_refused(rows, tmp_path, part):
+    y, score, A = rows
+    plain = json.loads(patches_json(calibrate(y, score, sensitive_features=A, n_draws=19))) | part
+    if part.get("probabilities") is None:  # half of a character can't be sealed
+        plain["sha256"] = _digest(plain)
+    path = tmp_path / "patches.json"
+    path.write_text(json.dumps(plain), encoding="utf-8")
+    with pytest.raises(ModelFileError, match=r"^path="):
+        load_patches(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda patch: patch["change"].update(factor=10**400),
+        lambda patch: patch["change"].update(factor=float("nan")),
+        lambda patch: patch.update(rows="many"),
+        lambda patch: patch.update(happened=None),
+    ],
+)
+def test_figures_that_are_no_numbers_are_refused(rows, tmp_path, change):
+    y, score, A = rows
+    plain = json.loads(patches_json(calibrate(y, score, sensitive_features=A, n_draws=19)))
+    change(plain["patches"][0])
+    plain["sha256"] = _digest(plain)
+    (tmp_path / "patches.json").write_text(json.dumps(plain), encoding="utf-8")
+    with pytest.raises(ModelFileError, match="is not as save_patches"):
+        load_patches(tmp_path / "patches.json")
+
+
 def damaged(text, change):
     plain = json.loads(text)
     change(plain)
@@ -114,7 +155,9 @@ def test_a_file_that_was_changed_is_refused(rows, tmp_path, change, words):
         load_patches(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[1, 2]", b"\xff\xfe", b"\x80\x04K\x01.", b"null"])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[1, 2]", b"\xff\xfe", b"\x80\x04K\x01.", b"null", b"[" * 10**5]
+)
 def test_what_is_no_file_of_patches_is_refused(content, tmp_path):
     path = tmp_path / "patches.json"
     path.write_bytes(content)

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.fuzz import (
+    calibration_cases,
     command_cases,
     comparison_cases,
     maker_cases,
@@ -85,6 +86,11 @@ MAKERS: tuple[Callable[[np.random.Generator], Case], ...] = (
     comparison_cases.strata_fit_case,
     comparison_cases.score_case,
     maker_cases.score_notion_case,
+    calibration_cases.calibrate_case,
+    calibration_cases.calibrate_case,
+    calibration_cases.calibrator_case,
+    calibration_cases.apply_case,
+    calibration_cases.patches_file_case,
 )
 
 # A case takes a tenth of a second; one that takes this long, however busy the machine, hangs.

@@ -31,6 +31,18 @@ def write_whole(path: Path, content: bytes) -> None:
             part.unlink()
 
 
+def can_be_named(path: str | os.PathLike[str]) -> bool:
+    """Return True if a file can have this name, as far as its characters go.
+
+    >>> can_be_named("fit.checkpoint"), can_be_named("a\\0b")
+    (True, False)
+    """
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+
+
 def can_be_written(path: Path) -> bool:
     """Return True if `write_whole` can write this file; for a check before long work.
 

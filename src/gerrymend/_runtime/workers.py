@@ -13,6 +13,7 @@ from functools import partial
 from numbers import Integral
 from typing import Any, Generic, Self, TypeVar
 
+import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
@@ -33,8 +34,13 @@ def check_jobs(n_jobs: Any) -> int | None:
     >>> check_jobs(-1)
     -1
     """
-    if n_jobs is None or (isinstance(n_jobs, Integral) and n_jobs != 0):
-        return None if n_jobs is None else int(n_jobs)
+    if n_jobs is None:
+        return None
+    # NumPy's durations are whole numbers, too; and joblib has no more workers than a C int counts.
+    if isinstance(n_jobs, Integral) and not isinstance(n_jobs, np.timedelta64):
+        number = int(n_jobs)
+        if 0 < abs(number) < 2**31:
+            return number
     raise ArgumentError(
         "n_jobs", f"must be a whole number of workers, -1 for all cores, or None; got {n_jobs!r}."
     )

@@ -288,6 +288,7 @@ def _columns(
         check_column(name, "sensitive_features", available, "table")
     for name in controls:
         check_column(name, "control_features", available, "table")
+    check_column(named["count"], "count", available, "table")  # None is no name
     for argument, name in names.items():
         needless = " The notion reads no labels: label=None." if unread else ""
         remedy = needless if argument == "label" else ""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import narwhals as nw
+import numpy as np
 
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.classes import tally_of_sample
@@ -15,6 +16,7 @@ from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.bins import cuts_of, score_column, score_of
 from gerrymend.inputs.classes import AUDIT, BY_LABEL, Decided, check_class_number
 from gerrymend.inputs.identifiers import check_identifiers
+from gerrymend.inputs.numbers import short
 from gerrymend.inputs.protected import check_kinds, check_spreads
 from gerrymend.inputs.sample import Numbers, Sample
 from gerrymend.inputs.scores import NO_LABELS, Scores, check_varied, score_name
@@ -149,9 +151,10 @@ def _stratified(tally: Tally, control_features: Any) -> Tally:
 def check_no_decisions(decided: Decided, notion: OutcomeNotion) -> None:
     """Raise an ArgumentError for a setting of decisions, where numbers are compared."""
     for argument, value in zip(decided._fields[:3], decided[:3], strict=True):
-        if value not in (None, False):
+        # By type: a threshold of 0 equals False, and arrays and NA can't be compared.
+        if value is not None and not (isinstance(value, bool | np.bool_) and not value):
             raise ArgumentError(
-                Argument(argument, value=repr(value)),
+                Argument(argument, value=short(value)),
                 f"is for decisions, and the {notion.words} is a mean of numbers; leave it out.",
             )
 

@@ -1,12 +1,12 @@
 """Check the settings of an audit, before any data is read."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.workers import check_jobs
 from gerrymend.auditing.inference.population import N_RESAMPLES, check_resampling
 from gerrymend.auditing.small_groups import check_min_group_size
+from gerrymend.inputs.numbers import short
 from gerrymend.inputs.settings import (
     check_budget,
     check_callable,
@@ -71,13 +71,15 @@ def check_settings(
 
 def _check_features(features: Any) -> tuple[str, ...]:
     """Check names of columns, perhaps none, and return them."""
-    named = not isinstance(features, str) and isinstance(features, Iterable)
-    names = tuple(features) if named else ()
-    if not named or not all(isinstance(name, str) for name in names):
+    try:
+        names = None if isinstance(features, str) else tuple(features)
+    except TypeError:  # an array without dimensions says that it can be iterated over, too
+        names = None
+    if names is None or not all(isinstance(name, str) for name in names):
         raise ArgumentError(
             "features",
             "must be the names of the columns that the model decides by, as a list of "
-            f"strings; got {features!r}. Leave it out where they are not known.",
+            f"strings; got {short(features)}. Leave it out where they are not known.",
         )
     return names
 

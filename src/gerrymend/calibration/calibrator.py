@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -17,23 +17,24 @@ from sklearn.utils.metadata_routing import (
     process_routing,
 )
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, indexable
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter, indexable
 
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.errors import Argument, ArgumentError, users_line
+from gerrymend._runtime.errors import ArgumentError, users_line
+from gerrymend._runtime.workers import check_jobs
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.calibration.attributes import ProtectedReader
 from gerrymend.calibration.calibrate import learn_patches
+from gerrymend.calibration.folds import folds_of, is_prefit
 from gerrymend.calibration.settings import BUDGET, LEVEL, MAX_PATCHES, N_DRAWS, Settings
 from gerrymend.inputs.classes import Decided, Names
 from gerrymend.inputs.numbers import short
 from gerrymend.inputs.sample import finite, read_vector
 from gerrymend.inputs.scores import NO_LABELS, Scores
 from gerrymend.inputs.seeds import draw_seed
-from gerrymend.inputs.validation import as_pair, check_labels, is_frame
+from gerrymend.inputs.validation import as_pair, check_labels, check_same_length, is_frame
+from gerrymend.inputs.weights import check_weights
 from gerrymend.models.features import FeatureReader
-
-PREFIT = "prefit"
 
 
 def _is_classifier(calibrator: "SubgroupCalibrator") -> bool:
@@ -153,15 +154,18 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
             self._features = FeatureReader(is_frame(X), allow_nan, allow_missing=allow_nan)
             X = self._features.read(X, self, reset=True)
         labels = _check_target(y, classifier=is_classifier(estimator))
-        X, _ = indexable(X, labels)
+        check_same_length(X=_n_rows(X), y=len(labels))
+        (X,) = indexable(X)
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, len(labels))
         reader, protected = ProtectedReader.of(X, sensitive_features)
         metadata = {"sample_weight": sample_weight, "sensitive_features": sensitive_features}
         routed = self._routed(estimator, metadata, fit_params)
         classes = NO_LABELS
         if is_classifier(estimator):
             self.classes_ = np.unique(labels)
-            if self._is_prefit:
-                _check_same_labels(self.classes_, estimator.classes_)
+            if is_prefit(self.cv):
+                self.classes_ = _known_classes(estimator, labels)
             classes = as_pair(self.classes_)
         score = self._unseen_scores(estimator, X, labels, routed)
         names = Names(decisions=f"{self._method}() of estimator")
@@ -171,7 +175,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         self.patches_ = learn_patches(read, settings, names=names)
         self._reader = reader
         self.estimator_ = estimator
-        if not self._is_prefit:
+        if not is_prefit(self.cv):
             self.estimator_ = clone(estimator).fit(X, labels, **routed)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -228,10 +232,6 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
     def _method(self) -> str:
         return "predict_proba" if _is_classifier(self) else "predict"
 
-    @property
-    def _is_prefit(self) -> bool:
-        return isinstance(self.cv, str) and self.cv == PREFIT
-
     def _resolved(self) -> Any:
         """Return the estimator, or that which None stands for."""
         if self.estimator is not None:
@@ -249,7 +249,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
                 f"must be a classifier or a regressor of scikit-learn; got {short(estimator)}. "
                 "Scores alone are patched by calibrate().",
             )
-        if self._is_prefit:
+        if is_prefit(self.cv):
             check_is_fitted(estimator)
         if not hasattr(estimator, self._method):
             raise ArgumentError(
@@ -261,6 +261,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         return estimator
 
     def _settings(self) -> Settings:
+        check_jobs(self.n_jobs)
         seed = self.random_state
         if seed is None or isinstance(seed, np.random.RandomState):
             seed = draw_seed(seed)
@@ -278,11 +279,11 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
 
     def _unseen_scores(self, estimator: Any, X: Any, labels: Any, routed: dict[str, Any]) -> Array:
         """Return the score of each row by a model that was not trained on it."""
-        if self._is_prefit:
+        if is_prefit(self.cv):
             return _positive(getattr(estimator, self._method)(X))
-        cv = check_cv(self.cv, labels, classifier=is_classifier(estimator))
+        folds = folds_of(self.cv, X, labels, classifier=is_classifier(estimator))
         scores = cross_val_predict(
-            estimator, X, labels, cv=cv, method=self._method, n_jobs=self.n_jobs, params=routed
+            estimator, X, labels, cv=folds, method=self._method, n_jobs=self.n_jobs, params=routed
         )
         return _positive(scores)
 
@@ -294,7 +295,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
             routed: dict[str, Any] = process_routing(self, "fit", **metadata, **fit_params)
             return dict(routed["estimator"]["fit"])
         weight = metadata["sample_weight"]
-        if weight is None or self._is_prefit:
+        if weight is None or is_prefit(self.cv):
             return dict(fit_params)
         if has_fit_parameter(estimator, "sample_weight"):
             return {**fit_params, "sample_weight": weight}
@@ -342,16 +343,31 @@ def _check_target(y: Any, *, classifier: bool) -> Any:
     return labels
 
 
-def _check_same_labels(labels: Any, known: Any) -> None:
-    """Raise an ArgumentError unless a fitted classifier has the labels of y."""
-    if not np.array_equal(labels, known):
+def _n_rows(X: Any) -> int:
+    """Return how many rows a table has; raise an ArgumentError for what is none."""
+    try:
+        return int(_num_samples(X))
+    except TypeError:
+        raise ArgumentError("X", f"must be a frame or an array; got {short(X)}.") from None
+
+
+def _known_classes(estimator: Any, labels: Any) -> Any:
+    """Return the two labels of a fitted classifier; raise an ArgumentError for y of others."""
+    classes = estimator.classes_
+    if len(classes) != 2:
         raise ArgumentError(
             "estimator",
-            f"has the labels {short(np.asarray(known).tolist())}, and ",
-            Argument("y"),
-            f" has {short(labels.tolist())}: its probabilities are not of these. Pass what "
-            "happened with the labels that it was fitted with.",
+            f"was fitted to {len(classes)} labels, and scores of two can be patched. Fit it to one "
+            "of them against the rest.",
         )
+    strange = set(labels.tolist()) - set(classes.tolist())
+    if strange:
+        raise ArgumentError(
+            "y",
+            f"has {short(min(strange, key=str))}, and estimator was fitted to "
+            f"{' and '.join(map(repr, classes.tolist()))}; pass labels alike.",
+        )
+    return classes
 
 
 def _positive(scores: Any) -> Array:

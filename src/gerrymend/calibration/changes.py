@@ -99,7 +99,10 @@ def change_of_plain(plain: dict[str, Any]) -> Change:
     OddsChange(factor=2.0, power=1.0)
     """
     kind = _KINDS[plain["kind"]]
-    return kind(**{field.name: float(plain[field.name]) for field in fields(kind)})
+    parts = {field.name: float(plain[field.name]) for field in fields(kind)}
+    if not all(map(math.isfinite, parts.values())):
+        raise ValueError(f"a change must be of finite numbers; got {parts}")
+    return kind(**parts)
 
 
 def towards_mean(y: Array, score: Array, weight: Array, *, probabilities: bool) -> Change:

@@ -7,6 +7,7 @@ of patches has (`saved.py`).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, overload
 
 import numpy as np
@@ -19,9 +20,9 @@ from gerrymend.calibration.changes import Change
 from gerrymend.calibration.standing import Standing
 from gerrymend.calibration.table import in_interval
 from gerrymend.calibration.text import patches_text
+from gerrymend.inputs.numbers import is_number_type, short
 from gerrymend.inputs.protected import Column, distinct_rows, select_columns
 from gerrymend.inputs.sample import finite
-from gerrymend.inputs.settings import check_whole
 from gerrymend.inputs.validation import check_same_length
 from gerrymend.subgroups.rules import Condition, Rule
 
@@ -151,12 +152,13 @@ class ScorePatches(Sequence[Patch]):
 
     def undo(self, n: int = 1) -> "ScorePatches":
         """Return the list without its last n patches."""
-        number = check_whole(n, "n", low=0)
-        if number > len(self.patches):
+        most = len(self.patches)
+        number = n if isinstance(n, Integral) and is_number_type(type(n)) else -1
+        if not 0 <= number <= most:
             raise ArgumentError(
-                "n", f"must be a number of patches from 0 to {len(self.patches)}; got {n!r}."
+                "n", f"must be a number of patches from 0 to {most}; got {short(n)}."
             )
-        return self[: len(self.patches) - number]
+        return self[: most - number]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the patches as plain data: what a file of them has, its sha256 included."""

@@ -98,7 +98,8 @@ def load_patches(path: str | os.PathLike[str]) -> ScorePatches:
     try:
         plain = json.loads(content)
         named = plain["format"] == FORMAT
-    except (KeyError, TypeError, ValueError):
+        digest = _digest(plain)
+    except (KeyError, TypeError, ValueError, RecursionError):  # of lists in lists without end
         named = False
     if not named:
         raise ModelFileError(
@@ -112,7 +113,7 @@ def load_patches(path: str | os.PathLike[str]) -> ScorePatches:
             f"has format {short(version)}, and this gerrymend reads {FORMAT_VERSION}; learn the "
             "patches again, or install the version of gerrymend that wrote it.",
         )
-    if plain.get("sha256") != _digest(plain):
+    if plain.get("sha256") != digest:
         raise ModelFileError(
             where,
             "is not as it was saved: its content doesn't have the sha256 in it, so that it was "
@@ -120,13 +121,15 @@ def load_patches(path: str | os.PathLike[str]) -> ScorePatches:
             "again.",
         )
     try:
-        return patches_of_plain(plain)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        patches = patches_of_plain(plain)
+        str(patches)  # every figure is of a type that can be told
+    except (AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise ModelFileError(
             where,
-            f"is not as save_patches() writes it ({type(error).__name__}: {error}). Learn the "
-            "patches again.",
+            "can't be read: it is not as save_patches() writes it "
+            f"({type(error).__name__}: {error}). Learn the patches again.",
         ) from error
+    return patches
 
 
 def patches_json(patches: ScorePatches) -> str:

@@ -1,12 +1,13 @@
 """What is asked of a repair, checked before any data is read."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.small_groups import check_min_group_size
-from gerrymend.inputs.numbers import short
+from gerrymend.inputs.numbers import LARGEST_WHOLE, short
 from gerrymend.inputs.settings import check_budget, check_callable, check_number, check_whole
 from gerrymend.notions import SCORE, SCORE_NAMES, Multiaccuracy, Multicalibration, as_notions
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
@@ -133,13 +134,16 @@ def _level(level: Any) -> float:
     number = check_number(level, "level", low=0.0, above=True, remedy=remedy)
     if number > 1:
         raise ArgumentError("level", f"must be at most 1; got {level!r}. {remedy}")
+    if number * LARGEST_WHOLE < 1:  # of so many draws not one in a part of this size
+        raise ArgumentError("level", f"must be at least 1.2e-16; got {short(level)}. {remedy}")
     return number
 
 
 def _draws(n_draws: Any, level: Any) -> int:
     """Return the number of draws; raise an ArgumentError where no violation could exceed enough."""
     number = check_whole(n_draws, "n_draws", low=1)
-    fewest = round(1 / _level(level)) - 1
+    # A part `level` of the draws, and of the rows beside them, is one or more: as in Chance.limit.
+    fewest = math.ceil((1 - 1e-12) / _level(level)) - 1
     if number < fewest:
         raise ArgumentError(
             "n_draws",

@@ -23,7 +23,7 @@ from gerrymend.checker.figures import (
 )
 from gerrymend.checker.flags import check_flags
 from gerrymend.checker.form import check_kinds, unknown_fields
-from gerrymend.checker.given import check_not_parted, plain_data, second_sample
+from gerrymend.checker.given import check_not_parted, how_decided, plain_data, second_sample
 from gerrymend.checker.groups import named_groups, named_key
 from gerrymend.checker.held_out import check_held_out
 from gerrymend.checker.listed import check_listed
@@ -137,11 +137,8 @@ def check_report(
     # The form comes first: all that follows takes each field to be there and of its type.
     unknown = unknown_fields(stated)
     check_kinds(stated)
-    how: dict[str, Any] = {
-        "threshold": threshold,
-        "decision_probabilities": decision_probabilities,
-        "pos_label": pos_label,
-    }
+    how = how_decided(threshold, decision_probabilities, pos_label)
+    pos_label = how["pos_label"]
     scored = score_notion(stated)
     means = [one["name"] for one in stated["notions"] if one["unit"] is not None]
     own = notion if isinstance(notion, tuple | list) else [] if notion is None else [notion]

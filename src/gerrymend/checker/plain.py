@@ -21,10 +21,12 @@ def listed_values(values: Any, argument: str) -> list[Any]:
     else:
         # NumPy's scalars become Python's, whose repr is the decimal that `exact` reads.
         listed = values.tolist() if hasattr(values, "tolist") else list(values)
-    return [_plain(value) for value in listed]
+    if not isinstance(listed, list):  # of an array without dimensions
+        raise TypeError(f"{argument} must have one value a row; got {type(values).__name__}.")
+    return [plain_value(value) for value in listed]
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Return a value as the audit takes it: any real number as a float, an interval in words."""
     value = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
     if isinstance(value, str):  # also a member of an Enum, which prints as its name

@@ -211,10 +211,10 @@ def audited_class(estimator: ParityClassifier, asked: Any) -> SubgroupClass:
     Linear thresholds are searched and proven with audit()'s own settings, however cheap the search
     of the training was.
     """
-    chosen = as_subgroup_class(
-        getattr(estimator, "subgroups", "linear") if asked is None else asked
-    )
-    if asked is None and isinstance(chosen, LinearThresholds):
+    if asked is not None:
+        return as_subgroup_class(asked, "audit_subgroups")
+    chosen = as_subgroup_class(getattr(estimator, "subgroups", "linear"))
+    if isinstance(chosen, LinearThresholds):
         return LinearThresholds(intercept=chosen.intercept)
     return chosen
 

@@ -184,8 +184,7 @@ def pareto_frontier(
             raise ArgumentError(
                 "test_size", "and X_test exclude each other; leave one of them out."
             )
-        check_test_size(test_size)
-        samples = rows.split(test_size, seed)
+        samples = rows.split(check_test_size(test_size), seed)
     else:
         given = {
             "X_test": X_test,

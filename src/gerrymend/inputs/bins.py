@@ -28,7 +28,7 @@ def check_score_bins(bins: Any) -> int | tuple[float, ...]:
     >>> check_score_bins(10), check_score_bins([0.2, 0.5])
     (10, (0.2, 0.5))
     """
-    if isinstance(bins, list | tuple | np.ndarray):
+    if isinstance(bins, list | tuple) or (isinstance(bins, np.ndarray) and bins.ndim):
         cuts = tuple(as_float(cut) for cut in bins if is_number_type(type(cut)))
         rises = all(low < high for low, high in itertools.pairwise(cuts))
         finite = all(abs(cut) <= LARGEST for cut in cuts)

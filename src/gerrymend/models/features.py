@@ -87,14 +87,15 @@ class FeatureReader:
             remedy = "Subtract or divide by a constant, or convert it to floats yourself."
             check_held(X, _types_of(X)[0], "X", remedy)
         try:
-            return validate_data(
-                model,
-                X,
-                reset=reset,
-                dtype=_types_of(X),
-                ensure_all_finite="allow-nan" if self.allow_nan else True,
-            )
-        except (TypeError, ValueError) as error:
+            with np.errstate(over="ignore"):  # what float64 does not hold is told as infinite
+                return validate_data(
+                    model,
+                    X,
+                    reset=reset,
+                    dtype=_types_of(X),
+                    ensure_all_finite="allow-nan" if self.allow_nan else True,
+                )
+        except (TypeError, ValueError, OverflowError) as error:
             if words := _in_words(str(error)):
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(words) from error

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gerrymend._runtime.errors import Argument, Message
 from gerrymend._runtime.extras import need
-from gerrymend._runtime.files import write_whole
+from gerrymend._runtime.files import can_be_named, write_whole
 from gerrymend._runtime.sealed import opened, sealed
 from gerrymend._runtime.versions import versions
 from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTrainer
@@ -183,6 +183,7 @@ def types_to_trust(model: Any) -> list[str]:
     skops_trusted_types=types_to_trust(clf.mixture_))``.
     """
     skops_io = _skops_io()
+    _deployable(model)  # raises for anything else
     untrusted = skops_io.get_untrusted_types(data=skops_io.dumps(model))
     return [name for name in untrusted if name.startswith("gerrymend.")]
 
@@ -224,11 +225,7 @@ def check_path(path: Any) -> Path:
     """Return a path that a file can have; raise TypeError or ValueError for anything else."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a path; got {path!r}.")
-    try:
-        ends_early = b"\0" in os.fsencode(path)
-    except UnicodeEncodeError:  # half of a surrogate pair
-        ends_early = True
-    if ends_early:
+    if not can_be_named(path):
         raise ValueError(
             f"path={path!r} has characters that no file's name can have; choose another."
         )
@@ -238,7 +235,7 @@ def check_path(path: Any) -> Path:
 def read_file(path: Any, writer: str) -> bytes:
     """Return the content of a file; `writer` is what should have written it, for messages."""
     file = check_path(path)
-    if file.is_dir():
+    if os.path.isdir(file):  # False, too, for a name that is too long to be one
         raise IsADirectoryError(
             f"path={str(path)!r} is a folder; pass the file that {writer} wrote."
         )

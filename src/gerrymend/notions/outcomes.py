@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend.inputs.numbers import LARGEST, as_numbers, short
+from gerrymend.inputs.numbers import LARGEST, as_float, as_numbers, is_number_type, short
 from gerrymend.notions.rates import FairnessNotion
-from gerrymend.notions.references import OVERALL, Reference, check_reference
+from gerrymend.notions.references import OVERALL, Reference, check_reference, check_worse
 
 # Outcomes that differ by less than this, or by less than this part of their size, are as good as
 # equal: unfairness is compared with what is allowed to 12 digits.
@@ -111,17 +111,13 @@ class OutcomeNotion:
                     f"{part} of an OutcomeNotion must be a function of (y_true, y_pred); got "
                     f"{short(given)}."
                 )
-        if self.worse not in (None, "higher", "lower"):
-            raise ValueError(
-                f"worse of the notion {self.name!r} is 'higher', 'lower' or None; got "
-                f"{short(self.worse)}."
-            )
+        check_worse(self.name, self.worse)
         if not isinstance(self.reads_labels, bool | np.bool_):
             raise TypeError(
                 f"reads_labels of the notion {self.name!r} is True or False; got "
                 f"{short(self.reads_labels)}."
             )
-        if isinstance(self.rises, bool | np.bool_) or self.rises not in (-1, 0, 1):
+        if not is_number_type(type(self.rises)) or as_float(self.rises) not in (-1, 0, 1):
             raise ValueError(
                 f"rises of the notion {self.name!r} is 1, −1 or 0, for an outcome that rises with "
                 f"the prediction, falls, or does either; got {short(self.rises)}."

@@ -30,6 +30,7 @@ from gerrymend.notions.references import (
     GroupMean,
     Reference,
     check_reference,
+    check_worse,
 )
 
 # Names that sentences say otherwise.
@@ -112,13 +113,16 @@ class FairnessNotion:
     reference: Reference = OVERALL
 
     def __post_init__(self) -> None:
-        if self.reference != PREDICTED:  # which notions of scores alone have
+        if not (
+            isinstance(self.reference, str) and self.reference == PREDICTED
+        ):  # which notions of scores alone have
             object.__setattr__(self, "reference", check_reference(self.reference))
         if not isinstance(self.name, str) or not self.name:
             raise TypeError(f"name of a FairnessNotion must be text; got {short(self.name)}.")
         for field, read in (("event", _as_flag), ("a", _as_coefficient), ("b", _as_coefficient)):
             pair = getattr(self, field)
-            if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
+            unsized = isinstance(pair, np.ndarray) and pair.ndim == 0
+            if not isinstance(pair, tuple | list | np.ndarray) or unsized or len(pair) != 2:
                 raise ValueError(
                     f"{field} of a FairnessNotion has a value for label 0 and one for label 1; "
                     f"got {short(pair)}."
@@ -130,11 +134,7 @@ class FairnessNotion:
                 f"event of the notion {self.name!r} is False for both labels, so that no row is "
                 "in it; pass True for at least one."
             )
-        if self.worse not in (None, "higher", "lower"):
-            raise ValueError(
-                f"worse of the notion {self.name!r} is 'higher', 'lower' or None; got "
-                f"{short(self.worse)}."
-            )
+        check_worse(self.name, self.worse)
         if self.worse is None and (direction := self._of_errors()):
             object.__setattr__(self, "worse", direction)
 

@@ -83,6 +83,23 @@ class GroupMean:
 Reference: TypeAlias = "str | float | GroupMean"
 
 
+def is_none_or(value: Any, choices: tuple[str, ...]) -> bool:
+    """Return whether a value is None or one of the choices; any value can be asked of.
+
+    >>> is_none_or(None, ("higher",)), is_none_or([], ("higher",))
+    (True, False)
+    """
+    return value is None or (isinstance(value, str) and value in choices)
+
+
+def check_worse(name: str, worse: Any) -> None:
+    """Raise ValueError unless a notion says which of its values are worse, or says nothing."""
+    if not is_none_or(worse, ("higher", "lower")):
+        raise ValueError(
+            f"worse of the notion {name!r} is 'higher', 'lower' or None; got {short(worse)}."
+        )
+
+
 def check_reference(reference: Any) -> Reference:
     """Return a reference as "overall", a float or a GroupMean; raise an ArgumentError otherwise.
 

@@ -16,7 +16,7 @@ from gerrymend.inputs.numbers import short
 from gerrymend.inputs.protected import Column
 from gerrymend.notions.outcomes import Outcome, OutcomeNotion, error_of
 from gerrymend.notions.rates import FairnessNotion
-from gerrymend.notions.references import PREDICTED, Reference
+from gerrymend.notions.references import PREDICTED, Reference, check_worse, is_none_or
 
 # What y_true may be.
 TARGETS = ("labels", "numbers")
@@ -63,7 +63,7 @@ class Multiaccuracy(OutcomeNotion):
     target: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.target not in (None, *TARGETS):
+        if not is_none_or(self.target, TARGETS):
             raise ArgumentError(
                 "target",
                 f"of the notion {self.name!r} is 'labels', 'numbers' or None, to tell by their "
@@ -71,11 +71,7 @@ class Multiaccuracy(OutcomeNotion):
             )
         if not isinstance(self.unit, str):
             raise TypeError(f"unit of the notion {self.name!r} is text; got {short(self.unit)}.")
-        if self.worse not in (None, "higher", "lower"):
-            raise ValueError(
-                f"worse of the notion {self.name!r} is 'higher', 'lower' or None; got "
-                f"{short(self.worse)}."
-            )
+        check_worse(self.name, self.worse)
 
     @property
     def rate(self) -> FairnessNotion:

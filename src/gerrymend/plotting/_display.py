@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.extras import need
+from gerrymend.inputs.numbers import short
 from gerrymend.inputs.sample import named_columns
 from gerrymend.models.mixture_classifier import MixtureClassifier
 from gerrymend.reporting.wording import visible
@@ -37,6 +39,10 @@ class Display(ABC):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw on an Axes, or on one of a new figure, and return it."""
+        if ax is not None and not hasattr(ax, "get_figure"):
+            raise ArgumentError(
+                "ax", f"must be an Axes of matplotlib, or None for a new one; got {short(ax)}."
+            )
         self.ax_ = new_axes(self._size()) if ax is None else ax
         self.figure_ = self.ax_.get_figure()
         self._draw(self.ax_)

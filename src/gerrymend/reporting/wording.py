@@ -87,7 +87,11 @@ def _place(value: float, digits: int) -> int:
     >>> _place(24.675, 4), _place(0.0312, 2), _place(123456.0, 2)
     (2, 3, -4)
     """
-    return 0 if value == 0 else digits - 1 - math.floor(math.log10(abs(value)))
+    return (
+        0
+        if value == 0 or not math.isfinite(value)
+        else digits - 1 - math.floor(math.log10(abs(value)))
+    )
 
 
 def _number(value: float, place: int, unit: str) -> str:

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.numbers import LARGEST, short
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_number, check_whole
 from gerrymend.solvers.averaging import AveragingSolver, Player, in_few_bytes
@@ -60,9 +62,20 @@ class NoRegret(AveragingSolver):
             gammas,
             C,
             n_samples=check_whole(self.n_samples, "n_samples", low=1),
-            perturbation=check_number(self.perturbation, "perturbation", low=0.0),
+            perturbation=_check_perturbation(self.perturbation),
             random=np.random.default_rng(draw_seed(self.random_state)),
         )
+
+
+def _check_perturbation(perturbation: Any) -> float:
+    """Return the size of the noise; raise an ArgumentError for one that sums can't hold."""
+    remedy = "It is a multiple of the noise with the best bound: 0.1, for example."
+    number = check_number(perturbation, "perturbation", low=0.0, remedy=remedy)
+    if number > LARGEST:
+        raise ArgumentError(
+            "perturbation", f"must be at most {LARGEST:g}; got {short(perturbation)}. {remedy}"
+        )
+    return number
 
 
 class _PerturbedPlayer(FictitiousPlayer):

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.numbers import short
 from gerrymend.inputs.settings import check_choice
 from gerrymend.subgroups.base import BoundClass, Found, SubgroupClass
 from gerrymend.subgroups.conjunctions import Conjunctions
@@ -37,10 +39,10 @@ _BY_NAME = {
 CLASS_NAMES = tuple(_BY_NAME)
 
 
-def as_subgroup_class(subgroups: Any) -> SubgroupClass:
+def as_subgroup_class(subgroups: Any, argument: str = "subgroups") -> SubgroupClass:
     """Return the class of subgroups that a name stands for; an instance is returned as it is.
 
-    Raises ValueError for an unknown name and TypeError for anything else.
+    Raises an ArgumentError for an unknown name, and for anything else.
 
     >>> as_subgroup_class("linear")
     LinearThresholds()
@@ -48,8 +50,9 @@ def as_subgroup_class(subgroups: Any) -> SubgroupClass:
     if isinstance(subgroups, SubgroupClass):
         return subgroups
     if isinstance(subgroups, str):
-        return _BY_NAME[check_choice(subgroups, "subgroups", _BY_NAME)]()
-    raise TypeError(
-        f"subgroups must be one of {', '.join(map(repr, _BY_NAME))} or a SubgroupClass such as "
-        f"LinearThresholds(); got {subgroups!r}."
+        return _BY_NAME[check_choice(subgroups, argument, _BY_NAME)]()
+    raise ArgumentError(
+        argument,
+        f"must be one of {', '.join(map(repr, _BY_NAME))} or a SubgroupClass such as "
+        f"LinearThresholds(); got {short(subgroups)}.",
     )

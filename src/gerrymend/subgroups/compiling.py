@@ -71,8 +71,13 @@ def _algorithms(subgroups: SubgroupClass, columns: Sequence[Column]) -> Iterator
         yield PRODUCTS
     elif isinstance(subgroups, Trees):
         yield TREES
-    elif isinstance(subgroups, LinearThresholds) and subgroups.search == "search":
+    elif isinstance(subgroups, LinearThresholds) and _is_searched(subgroups):
         yield from _of_thresholds(columns)
+
+
+def _is_searched(subgroups: LinearThresholds) -> bool:
+    """Return whether thresholds are searched and proven; an odd `search` is told of by `bind`."""
+    return isinstance(subgroups.search, str) and subgroups.search == "search"
 
 
 def _of_thresholds(columns: Sequence[Column]) -> Iterator[Algorithm]:

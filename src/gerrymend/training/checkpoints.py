@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from gerrymend._runtime.errors import Argument, ArgumentError, Message
-from gerrymend._runtime.files import can_be_written, write_whole
+from gerrymend._runtime.files import can_be_named, can_be_written, write_whole
 from gerrymend._runtime.sealed import Opened, opened, sealed
 from gerrymend._runtime.versions import versions
 from gerrymend.inputs.fit_identity import parameters_as_text
+from gerrymend.inputs.numbers import short
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.settings import check_number
 from gerrymend.solvers.base import CannotResumeError, Resumable, State
@@ -78,6 +79,10 @@ class FitCheckpoint:
     def __init__(self, path: Any, every: Any) -> None:
         if not isinstance(path, str | os.PathLike):
             raise ArgumentError("checkpoint", f"must be a path or None; got {path!r}.")
+        if not can_be_named(path):
+            raise ArgumentError(
+                "checkpoint", f"has characters that no file's name can have; got {short(path)}."
+            )
         self._path = Path(path).expanduser()
         self._argument = Argument("checkpoint", value=repr(os.fspath(path)))
         self._every = check_number(every, "checkpoint_every", low=0.0, remedy="It is in seconds.")

@@ -231,11 +231,13 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
     def _play(self, X: Any, data: dict[str, Any], gammas: list[float]) -> list[Equilibrium]:
         """Check everything, then bind and play; `data` has the other arguments of fit by name."""
         last: MixtureClassifier | None = getattr(self, "mixture_", None)
-        known = last.predictors_ if self.warm_start and last is not None else []
+        warm_start = check_flag(self.warm_start, "warm_start")
+        known = last.predictors_ if warm_start and last is not None else []
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # a fit that fails leaves no model, rather than half of one
         setting = self._setting(gammas, known, weighted=data["sample_weight"] is not None)
         limits = self._limits()
+        self._is_verbose()  # raises now, and not after the rows were read
         checkpoint = None
         if self.checkpoint is not None:
             checkpoint = FitCheckpoint(self.checkpoint, self.checkpoint_every)
@@ -283,6 +285,12 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             ),
         )
 
+    def _is_verbose(self) -> bool:
+        """Return whether progress is told; `verbose` may be True, as elsewhere, or a number."""
+        if isinstance(self.verbose, bool | np.bool_):
+            return bool(self.verbose)
+        return check_whole(self.verbose, "verbose", low=0) > 0
+
     def _limits(self) -> dict[str, Any]:
         """Check the parameters that end a game."""
         budget = 60.0 if self.certify else math.inf
@@ -301,7 +309,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         max_iter = limits["max_iter"]
         rounds = Rounds.begin(self, max_iter if alone else None)
         listeners: list[Callable[[Round], None]] = [] if rounds is None else [rounds]
-        if self.verbose:
+        if self._is_verbose():
             listeners.append(Progress(max_iter))
         try:
             equilibria = play(**limits, on_round=everyone(listeners))

@@ -344,4 +344,6 @@ def _round_up(value: float) -> float:
     # Half of the leading decimal place: 0.05 for 0.562. An end that is whole stays as it is,
     # although its quotient may be a rounding above.
     step = 10 ** math.floor(math.log10(value)) / 2
-    return round(math.ceil(value / step - 1e-9) * step, 12)
+    if step == 0:  # half of the smallest number that there is
+        return value
+    return float(f"{math.ceil(value / step - 1e-9) * step:.12g}")
