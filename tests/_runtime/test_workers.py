@@ -32,7 +32,7 @@ from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend._runtime.workers import Common, Workers
 from gerrymend.auditing.examine import prove_each
 from gerrymend.auditing.from_rows import tally_of_rows
-from gerrymend.auditing.inference import permutation
+from gerrymend.auditing.inference import permutation, permuted_searches
 from gerrymend.datasets import make_intersectional
 from gerrymend.frontier import training as frontier
 from gerrymend.inputs.sample import Sample
@@ -121,7 +121,7 @@ def test_every_class_can_be_sent(data, subgroups):
     protected = {name: values[few] for name, values in data.sensitive_features.items()}
     tally = tally_of_rows(data.target[few], data.data[few, 0] > 0, protected)
     examined = prove_each(tally, [FALSE_POSITIVE_RATE], as_subgroup_class(subgroups), 1.0)
-    searches = permutation._Searches.of(tally, examined, 0, 1.0)
+    searches = permuted_searches.Searches.of(tally, examined, 0, 1.0)
     again = pickle.loads(pickle.dumps(searches))
     assert again.search(range(5), 9.0, 0.1, False) == searches.search(range(5), 9.0, 0.1, False)
 
@@ -337,7 +337,7 @@ def test_no_row_travels_to_a_permutation(data, monkeypatch):
     """Equal rows of whole decisions are dealt as counts: what is sent is as large as the cells."""
     tally = tally_of_rows(data.target, data.data[:, 0] > 0, data.sensitive_features)
     sent = []
-    monkeypatch.setattr(permutation, "_search", lambda *task: sent.append(task) or 1 / 0)
+    monkeypatch.setattr(permutation, "search", lambda *task: sent.append(task) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         audit(data.target, data.data[:, 0] > 0, sensitive_features=data.sensitive_features,
               n_permutations=19)  # fmt: skip

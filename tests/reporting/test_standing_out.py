@@ -43,8 +43,16 @@ def test_who_is_no_chance_leads_where_the_largest_may_be(small):
     assert f"<title>{heading}" in small.to_html()
 
 
+def with_p_value(report, value):
+    """The report, with a p-value of the largest unfairness and of who leads by it."""
+    return report | {
+        "p_value": value,
+        "disadvantaged": report["disadvantaged"] | {"p_value": value},
+    }
+
+
 def test_the_largest_leads_where_it_is_no_chance(small):
-    report = small.to_dict() | {"p_value": 0.03}
+    report = with_p_value(small.to_dict(), 0.03)
     assert headline(report) == report["disadvantaged"]
     assert described(report)[0][1] == report["disadvantaged"]
     assert look(report).heading == "More unfair than allowed"
@@ -122,7 +130,7 @@ def test_the_checker_agrees_on_who_leads(small):
 
 
 def test_a_verdict_within_gamma_names_it(small):
-    report = small.to_dict() | {"verdict": "within gamma", "gamma": 0.5, "p_value": 0.03}
+    report = with_p_value(small.to_dict(), 0.03) | {"verdict": "within gamma", "gamma": 0.5}
     proven, first, *_ = verdict_sentences(report)
     assert proven.startswith("Proven: ")
     assert HIT in first
@@ -150,7 +158,7 @@ def test_nobody_adds_the_cases_of_two_groups_that_share_people(small):
 
 def test_a_part_of_who_leads_is_no_second_finding(small):
     """Where the largest is no chance, and most of who stands out is in it, and much like it."""
-    report = small.to_dict() | {"p_value": 0.005}
+    report = with_p_value(small.to_dict(), 0.005)
     report["sharpest"] |= {"within": 0.4}
     assert HIT in " ".join(verdict_sentences(report))
     assert HIT in people_figures(report)[-1][1]
@@ -192,7 +200,7 @@ def test_who_leads_and_stands_out_is_named_once(small):
     assert told.count(report["disadvantaged"]["subgroup"]) == 1
     off = "this group's rate is off by more than chance makes of so few rows"
     assert f"{off}: hardly chance (p = 0.005" in told
-    real = " ".join(verdict_sentences(report | {"p_value": 0.005}))
+    real = " ".join(verdict_sentences(with_p_value(report, 0.005)))
     assert "of so few rows" not in real
 
 

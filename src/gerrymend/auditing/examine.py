@@ -120,7 +120,12 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     test = None
     if n_permutations or (no_test and any(notion.reference != OVERALL for notion in notions)):
         test = permutation_test(
-            tally, examined, n_permutations=n_permutations, named=named, **drawing
+            tally,
+            examined,
+            n_permutations=n_permutations,
+            named=named,
+            about=_worst_notion(examined, worst, unfairness - rounding),
+            **drawing,
         )
     return AuditReport(
         unfairness=unfairness,
@@ -216,6 +221,15 @@ def _largest(brackets: Sequence[Bracket], worst: Subgroup | None, n: float) -> f
     if worst is not None:
         found = max(found, abs(worst.unfairness))
     return found
+
+
+def _worst_notion(
+    examined: Sequence[Examined], worst: Subgroup | None, unfairness: float
+) -> int | None:
+    """Return the number of the notion of the worst group; None if it has less than this."""
+    if worst is None or abs(worst.unfairness) < unfairness:
+        return None
+    return [part.seen.notion for part in examined].index(worst.notion)
 
 
 def _of_the_data(

@@ -139,7 +139,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     told |= _tell_traits(ask, [one for one in others if one not in told])
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
-    if sharpest and sharp and largest and sharp.describe() != largest.describe():
+    if sharpest and sharp and largest and not _is_same(largest, sharp):
         within = part_within(ask.seen, largest, sharp, ask.published)
         sharpest = replace(sharpest, within=within)
     # Beside who stands out, all others are further groups; else those that are none of the lead.
@@ -147,6 +147,8 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     for one in dict.fromkeys(further):
         if lead is not None and one is not None and (lead is sharp or one is not ask.lead):
             told[one] = replace(told[one], apart=apart_from(ask.seen, lead, one, ask.published))
+    for one in ask.described:
+        told[one] = replace(told[one], p_value=_p_value_of(ask, one))
     if ask.people.allowance.ran_out:
         kept_back.append("time")
     rules = [*((one.notion.name, one.rule) for one in told), *rules]
@@ -169,9 +171,21 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
 
 def _leading(ask: ToTell, largest: Subgroup | None, sharp: Subgroup | None) -> Subgroup | None:
     """Return who leads: who stands out, where the largest unfairness may be chance or a formula."""
-    if sharp is None or (largest is not None and largest.describe() == sharp.describe()):
+    if sharp is None or (largest is not None and _is_same(largest, sharp)):
         return largest
     return sharp if _is_chance(ask) or not _is_told(largest) else largest
+
+
+def _is_same(one: Subgroup, other: Subgroup) -> bool:
+    """Return whether two groups are told by the same words, for the same notion."""
+    return one.notion == other.notion and one.describe() == other.describe()
+
+
+def _p_value_of(ask: ToTell, group: Subgroup) -> float | None:
+    """Return the p-value of a group of the class, by the test that its notion is in."""
+    number = next(i for i, one in enumerate(ask.seen) if one.notion == group.notion)
+    own = None if ask.test is None else ask.test.of_notion(number)
+    return None if own is None else own.p_value_of(group.unfairness)
 
 
 def _is_told(group: Subgroup | None) -> bool:
@@ -217,8 +231,11 @@ def _tell_core(
 
 
 def _is_chance(ask: ToTell) -> bool:
-    """Return whether what leads may be chance."""
-    return ask.test is not None and (ask.test.p_value or 0.0) > LEVEL
+    """Return whether what leads may be chance, or the largest unfairness where nothing does."""
+    if ask.test is None or ask.test.p_value is None:
+        return False
+    own = None if ask.lead is None else _p_value_of(ask, ask.lead)
+    return (ask.test.p_value if own is None else own) > LEVEL
 
 
 def _tell_sharpest(ask: ToTell) -> tuple[SharpestGroup | None, list[str]]:

@@ -215,7 +215,11 @@ class AuditReport(Rendered):
 
     @property
     def p_value(self) -> float | None:
-        """Return the p-value of "no subgroup differs at all"; None if that was not tested."""
+        """Return the p-value of the largest unfairness, of "no subgroup differs at all".
+
+        None if that was not tested. Of notions that are tested apart it is that of the one with the
+        largest unfairness; `permutation_test.families` has all of them.
+        """
         return None if self.permutation_test is None else self.permutation_test.p_value
 
     @property

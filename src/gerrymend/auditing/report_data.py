@@ -50,6 +50,7 @@ def report_data(report: AuditReport) -> dict[str, Any]:
         "detectable": report.detectable,
         "searched_unfairness": report.permutation_test and report.permutation_test.searched,
         **_null(report),
+        **_p_values(report),
         "no_p_value": (report.permutation_test and report.permutation_test.reason) or None,
         "sharpest": _plain(report.sharpest),
         "held_out": _plain(report.held_out),
@@ -80,6 +81,15 @@ def _null(report: AuditReport) -> dict[str, str]:
     """Return what the p-value is of; nothing where outcomes are permuted, or it was not tested."""
     test = report.permutation_test
     return {} if test is None or test.null == PERMUTED else {"null": test.null}
+
+
+def _p_values(report: AuditReport) -> dict[str, Any]:
+    """Return the test of each family of notions; nothing where there is one, or none."""
+    test = report.permutation_test
+    if test is None or len(test.families) < 2:
+        return {}
+    names = {i: notion.name for i, notion in enumerate(report.notions)}
+    return {"p_values": test.by_family(names)}
 
 
 def _plain(part: Any) -> dict[str, Any] | None:

@@ -94,6 +94,10 @@ class Subgroup:
         None where they share nobody, or where that would tell of few rows.
     rounding : float
         An unfairness of no more than this is rounding.
+    p_value : float or None
+        Of so large an unfairness of any group that was searched, by the permutations of its own
+        notion: adjusted for the search, and for other notions that are tested apart. None where
+        that was not tested, and of groups that are not of the class.
 
     Examples
     --------
@@ -121,6 +125,7 @@ class Subgroup:
     reference: str | None = None
     apart: Apart | None = None
     rounding: float = ROUNDING
+    p_value: float | None = None
 
     @property
     def gap(self) -> float:
@@ -174,6 +179,7 @@ class Subgroup:
             "within_strata": self.within_strata,
             **({} if self.reference is None else {"reference": self.reference}),
             **({} if self.apart is None else {"apart": self.apart._asdict()}),
+            **({} if self.p_value is None else {"p_value": self.p_value}),
             "gap": self.gap,
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
             "treated": self.treated,

@@ -110,6 +110,7 @@ _SUBGROUP = {
     "within_strata": FLAG,
     "reference": Absent(TEXT),
     "apart": Absent({"shared": AMOUNT, "rate": NUMBER, "overall_rate": NUMBER}),
+    "p_value": Absent(NUMBER),
     "gap": NUMBER,
     "ratio": Maybe(NUMBER),
     "treated": Maybe(TEXT),
@@ -219,6 +220,16 @@ REPORT = {
     "detectable": Maybe(AMOUNT),
     "searched_unfairness": Maybe(AMOUNT),
     "null": Absent(TEXT),
+    "p_values": Absent(
+        Many(
+            {
+                "notions": Many(TEXT, least=1),
+                "p_value": NUMBER,
+                "detectable": Maybe(AMOUNT),
+                "searched_unfairness": AMOUNT,
+            }
+        )
+    ),
     "no_p_value": Maybe(TEXT),
     "sharpest": Maybe(
         {

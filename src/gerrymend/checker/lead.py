@@ -37,7 +37,7 @@ def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
             case.problem("lead is stated, or left out, and there is no such group, or one.")
         return
     own = _is_tested_itself(group, first, stated)
-    p_value = (stated["sharpest"] if own else stated)["p_value"]
+    p_value = stated["sharpest"]["p_value"] if own else _p_value_of(first, stated)
     expected = {name: group.get(name) for name in _SAME} | {"p_value": p_value}
     expected["p_value_of"] = None if p_value is None else "group" if own else "search"
     weighted = stated["weighted"]
@@ -57,9 +57,9 @@ def leading(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> Mappi
     """
     worst = largest(first, stated)
     sharp = _sharpest(stated)
-    if sharp is None or (worst is not None and sharp["subgroup"] == worst["subgroup"]):
+    if sharp is None or _is_same(sharp, worst):
         return worst
-    return sharp if _is_chance(stated) or worst is None or not says_who(worst) else worst
+    return sharp if _is_chance(first, stated) or worst is None or not says_who(worst) else worst
 
 
 def largest(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -105,11 +105,11 @@ def _is_tested_itself(
     and of the class that was searched, so that the p-value of the search is its own as well.
     """
     sharp = _sharpest(stated)
-    if sharp is None or sharp["subgroup"] != group["subgroup"]:
+    if sharp is None or not _is_same(sharp, group):
         return False
     worst = largest(first, stated)
     said = stated["in_a_sentence"]
-    if worst is None or worst["subgroup"] != sharp["subgroup"] or _is_chance(stated):
+    if not _is_same(sharp, worst) or _is_chance(first, stated):
         return True
     if said is None or first is None or worst is first:
         return False
@@ -117,9 +117,29 @@ def _is_tested_itself(
     return not same_rows
 
 
-def _is_chance(stated: Mapping[str, Any]) -> bool:
-    """Return whether the largest unfairness may be chance, as far as that was tested."""
-    return stated["p_value"] is not None and exact(stated["p_value"]) > LEVEL
+def _is_same(one: Mapping[str, Any], other: Mapping[str, Any] | None) -> bool:
+    """Return whether two groups are told by the same words, and for the same notion."""
+    same = ("subgroup", "notion")
+    return other is not None and all(one[name] == other[name] for name in same)
+
+
+def _is_chance(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> bool:
+    """Return whether who leads by its unfairness may be chance, as far as that was tested."""
+    value = _p_value_of(first, stated)
+    return value is not None and exact(value) > LEVEL
+
+
+def _p_value_of(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> float | None:
+    """Return the p-value of who leads by its unfairness, by its own notion.
+
+    That of the report is of the largest unfairness, which another group may have: the most favoured
+    one, or one that may not be described.
+    """
+    value: float | None = stated["p_value"]
+    if value is None or first is None or (first == stated["worst"] and not stated["withheld"]):
+        return value
+    own: float = first.get("p_value", value)
+    return own
 
 
 def _sharpest(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -18,22 +18,22 @@ there was time to decide them all.
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gerrymend._numeric.sums import Array
 from gerrymend._runtime.workers import Common, Workers
-from gerrymend.auditing.inference.drawing import largest_values, rounds
-from gerrymend.auditing.inference.permutation_result import PERMUTED, PermutationTest
-from gerrymend.auditing.inference.shuffles import Shuffle, obstacle, shuffle_of
-from gerrymend.auditing.inference.simulations import null_of, simulation_of
+from gerrymend.auditing.inference.drawing import rounds
+from gerrymend.auditing.inference.permutation_result import (
+    PERMUTED,
+    FamilyTest,
+    PermutationTest,
+)
+from gerrymend.auditing.inference.permuted_searches import Searched, Searches, search
+from gerrymend.auditing.inference.shuffles import obstacle
+from gerrymend.auditing.inference.simulations import null_of
 from gerrymend.auditing.inference.standing_out import NamedGroups
-from gerrymend.auditing.tally import Examined, NotionTally, Tally, largest_rounding
+from gerrymend.auditing.tally import Examined, Tally, largest_rounding
 from gerrymend.notions import OVERALL, PREDICTED
-from gerrymend.subgroups.base import BoundClass
 
 # The level of `detectable`.
 LEVEL = 0.05
@@ -53,6 +53,7 @@ def permutation_test(
     n_jobs: int | None = None,
     on_draw: Callable[[int, int], None] | None = None,
     named: Sequence[NamedGroups] = (),
+    about: int | None = None,
 ) -> PermutationTest:
     """Repeat the search on permuted outcomes.
 
@@ -77,6 +78,9 @@ def permutation_test(
         Called as on_draw(done, of) while draws are made.
     named : sequence of NamedGroups
         Groups whose largest deviation is worked out in each draw, too, one a notion.
+    about : int, optional
+        The number of the notion that has the largest unfairness, whose family the result is of; by
+        default the one with the largest that was found.
     """
     if reason := why_no_test(tally, examined):
         return PermutationTest(None, 0, None, reason=reason)
@@ -99,7 +103,7 @@ def permutation_test(
                 for family in families
                 for draws in blocks
             ]
-            searched = list(workers(_search, tasks))
+            searched = list(workers(search, tasks))
             if done == 0 and time.monotonic() >= deadline:
                 return PermutationTest(None, 0, None, reason=late)
             for i, family in enumerate(families):
@@ -107,7 +111,9 @@ def permutation_test(
             done = blocks[-1].stop
             if on_draw is not None:
                 on_draw(done, n_permutations)
-    return _summary(families, done)
+    if about is None:
+        about = int(np.argmax([abs(float(part.bracket.found.values[0])) for part in examined]))
+    return _summary(families, done, about)
 
 
 def why_no_test(tally: Tally, examined: Sequence[Examined]) -> str:
@@ -118,13 +124,6 @@ def why_no_test(tally: Tally, examined: Sequence[Examined]) -> str:
     return _OWN_REFERENCE if references != {OVERALL} else obstacle(tally)
 
 
-def _shuffle(tally: Tally, seen: Sequence[NotionTally]) -> Shuffle:
-    """Return how outcomes of notions that share an event are dealt, or drawn where scores are."""
-    if seen[0].cells.predicted is not None:
-        return simulation_of(seen[0])
-    return shuffle_of(tally, [one.notion for one in seen], seen[0].cells.active)
-
-
 def _families(
     examined: Sequence[Examined], named: Sequence[NamedGroups], seed: int, deadline: float
 ) -> list["_Family"]:
@@ -133,7 +132,7 @@ def _families(
     Over rows of one label outcomes are dealt within the label, and two labels independently of each
     other. A notion over all rows asks for labels to be dealt too, which contradicts that: it is
     of another family, and so is each mean of numbers, whose rows are its own. Several families are
-    several tests (Bonferroni).
+    several tests, and each p-value is that of its own family times their number (Bonferroni).
     """
     families: dict[tuple[int, bool], list[int]] = {}
     for i, part in enumerate(examined):
@@ -142,29 +141,18 @@ def _families(
     return [_Family(which, examined, named, seed, deadline) for which in families.values()]
 
 
-def _summary(families: Sequence["_Family"], n_draws: int) -> PermutationTest:
-    """Return the p-value over families, and the line that an unfairness has to be above."""
-    # Bonferroni over families.
-    smallest = min((1 + family.at_least) / (1 + n_draws) for family in families)
-    p_value = min(1.0, len(families) * smallest)
-    searched = max(family.observed for family in families)
-    # p ≤ LEVEL takes at most rank − 1 draws at or above: to be above the draw of this rank.
-    # The last factor keeps a product that is whole from being rounded below it.
-    rank = math.floor(LEVEL / len(families) * (1 + n_draws) * (1 + 1e-12))
-    detectable = None
-    if rank >= 1:
-        detectable = max(float(np.sort(family.values)[-rank]) for family in families)
-        # Proofs may have shown of draws that they reach the maximum where the search finds less.
-        if p_value > LEVEL:
-            detectable = max(detectable, searched)
+def _summary(families: Sequence["_Family"], n_draws: int, about: int) -> PermutationTest:
+    """Return the test of the family that a notion is in, with those of all others."""
+    tests = tuple(family.test(n_draws, len(families)) for family in families)
+    own = next(i for i, test in enumerate(tests) if about in test.notions)
     return PermutationTest(
-        p_value=p_value,
+        p_value=tests[own].p_value,
         n_draws=n_draws,
-        detectable=detectable,
-        of_maximum=all(family.decides for family in families),
-        searched=searched,
+        detectable=tests[own].detectable,
+        of_maximum=families[own].decides,
+        searched=tests[own].searched,
         maxima={i: np.array(family.maxima) for family in families for i in family.notions},
-        n_families=len(families),
+        families=tests,
         null=families[0].null,
     )
 
@@ -216,7 +204,7 @@ class _Family:
         self._exact = exact
         self._reached = 0
         groups = [named[i] for i in notions if named]
-        searches = _Searches.of(parts[0].seen.tally, parts, seed, maximum, groups)
+        searches = Searches.of(parts[0].seen.tally, parts, seed, maximum, groups)
         self.observed = searches.observed([part.seen.residual for part in parts], deadline)
         self.searches = Common(searches)
 
@@ -225,7 +213,7 @@ class _Family:
         """Return whether draws are to be put to a proof."""
         return self.decides and not self._exact
 
-    def add(self, blocks: Sequence["_Searched"]) -> None:
+    def add(self, blocks: Sequence[Searched]) -> None:
         """Add the results of some more draws."""
         for block in blocks:
             self.values += block.values
@@ -240,147 +228,26 @@ class _Family:
         searched = int(np.sum(np.array(self.values) >= self.observed - self._rounding))
         return max(searched, self._reached) if self.decides else searched
 
-
-class _Searched(NamedTuple):
-    """The result of a block of draws: values, how many reach the maximum, if that was decided.
-
-    `maxima` has by how many deviations the group that stands out most is off, in each draw.
-    """
-
-    values: list[float]
-    maxima: list[float]
-    reached: int
-    decided: bool
-
-
-def _search(
-    searches: Common["_Searches"], draws: range, seconds: float, patience: float, prove: bool
-) -> _Searched:
-    return searches.value.search(draws, seconds, patience, prove)
-
-
-@dataclass(frozen=True, eq=False)
-class _Searches:
-    """The state that a worker needs to search draws, and no more.
-
-    `events` has the notions that share an event, by number, and `shuffles` deals the outcomes of
-    each; `named` are the groups that may stand out; `maximum` is the exact one, if it is known.
-    """
-
-    seen: list[NotionTally]
-    bounds: list[BoundClass]
-    events: list[list[int]]
-    shuffles: list[Shuffle]
-    named: list[NamedGroups]
-    seed: int
-    n: float
-    maximum: float
-
-    @classmethod
-    def of(
-        cls,
-        tally: Tally,
-        parts: Sequence[Examined],
-        seed: int,
-        maximum: float,
-        named: Sequence[NamedGroups] = (),
-    ) -> "_Searches":
-        """Prepare to search notions that are permuted together."""
-        events = [tuple(part.seen.notion.event) for part in parts]
-        together = [
-            [i for i, other in enumerate(events) if other == event]
-            for event in dict.fromkeys(events)
-        ]
-        shuffles = [_shuffle(tally, [parts[i].seen for i in which]) for which in together]
-        sums = replace(tally, rows=None, lines=None)
-        return cls(
-            seen=[replace(part.seen, tally=sums) for part in parts],
-            bounds=[part.bound.quick for part in parts],
-            events=together,
-            shuffles=shuffles,
-            named=[replace(groups, rules=()) for groups in named],
-            seed=seed,
-            n=tally.total_weight,
-            maximum=maximum,
+    def test(self, n_draws: int, n_families: int) -> FamilyTest:
+        """Return the p-value, of so many families, and the line that has to be exceeded for 5 %."""
+        p_value = min(1.0, n_families * (1 + self.at_least) / (1 + n_draws))
+        draws = np.array(self.values)
+        # p ≤ LEVEL takes at most rank − 1 draws at or above: to be above the draw of this rank.
+        # The last factor keeps a product that is whole from being rounded below it.
+        rank = math.floor(LEVEL / n_families * (1 + n_draws) * (1 + 1e-12))
+        detectable = None
+        if rank >= 1:
+            detectable = float(np.sort(draws)[-rank])
+            # Proofs may show of draws that they reach the maximum where the search finds less.
+            if p_value > LEVEL:
+                detectable = max(detectable, self.observed)
+        return FamilyTest(
+            notions=tuple(self.notions),
+            p_value=p_value,
+            detectable=detectable,
+            searched=self.observed,
+            draws=draws,
+            at_least=self.at_least,
+            n_families=n_families,
+            rounding=self._rounding,
         )
-
-    @property
-    def rounding(self) -> float:
-        """Return what rounding alone may make of an unfairness."""
-        return largest_rounding(self.seen)
-
-    def search(self, draws: range, seconds: float, patience: float, prove: bool) -> _Searched:
-        """Search some draws, and prove of each whether it reaches the maximum.
-
-        Parameters
-        ----------
-        draws : range
-            Their numbers, which are a part of their seeds.
-        seconds : float
-            Time for the search of one draw; proofs come after it.
-        patience : float
-            Seconds that the proof of one draw may take; the first that takes longer ends the block
-            as undecided.
-        prove : bool
-            Whether proofs are asked for at all.
-        """
-        residuals = self._residuals(draws)
-        values = self.largest(residuals, time.monotonic() + seconds)
-        maxima = self._maxima(residuals)
-        reached = 0
-        # The search gives a lower bound of each draw; only those below the maximum need a proof.
-        for i, value in enumerate(values) if prove else ():
-            if value >= self.maximum - self.rounding:
-                reached += 1
-                continue
-            reaches = self._reaches([residual[i] for residual in residuals], patience)
-            if reaches is None:
-                return _Searched(values.tolist(), maxima, reached, decided=False)
-            reached += reaches
-        return _Searched(values.tolist(), maxima, reached, decided=True)
-
-    def _residuals(self, draws: range) -> list[Array]:
-        """Return W of each notion, one draw a row."""
-        stacks: list[list[Array]] = [[] for _ in self.seen]
-        for draw in draws:
-            # 1 keeps these draws apart from the split (0) and the bootstrap (2) of the same seed.
-            rng = np.random.default_rng([self.seed, 1, draw])
-            for shuffle, which in zip(self.shuffles, self.events, strict=True):
-                for i, outcomes in zip(which, shuffle.draw(rng), strict=True):
-                    stacks[i].append(outcomes)
-        return [
-            seen.simulated(np.array(stack)) for seen, stack in zip(self.seen, stacks, strict=True)
-        ]
-
-    def observed(self, residuals: Sequence[Array], deadline: float) -> float:
-        """Return the largest unfairness that the search finds in the rows as they are."""
-        found = [
-            bound.search(residual, seconds=max(0.0, deadline - time.monotonic()))
-            for bound, residual in zip(self.bounds, residuals, strict=True)
-        ]
-        return max(abs(float(one.values[0])) for one in found) / self.n
-
-    def largest(self, residuals: Sequence[Array], deadline: float) -> NDArray[np.float64]:
-        """Return the largest unfairness that the search finds over notions, for each draw."""
-        found = [
-            largest_values(bound, residual, deadline)
-            for bound, residual in zip(self.bounds, residuals, strict=True)
-        ]
-        largest: Array = np.max(found, axis=0) / self.n
-        return largest
-
-    def _maxima(self, residuals: Sequence[Array]) -> list[float]:
-        """Return how many deviations the group that stands out most is off, for each draw."""
-        largest = [groups.largest(residuals[i]) for i, groups in enumerate(self.named)]
-        return np.max(largest, axis=0).tolist() if largest else []
-
-    def _reaches(self, residuals: Sequence[Array], patience: float) -> bool | None:
-        """Return whether a subgroup of a draw is as bad as the exact maximum; None if undecided."""
-        limit = (self.maximum - self.rounding) * self.n
-        for bound, residual in zip(self.bounds, residuals, strict=True):
-            bracket = bound.prove(residual, at_most=limit, seconds=patience)
-            if abs(float(bracket.found.values[0])) > limit:
-                return True
-            if bracket.upper_bound > limit:
-                return None
-        return False

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from gerrymend._numeric.sums import Array
 
@@ -9,9 +12,55 @@ from gerrymend._numeric.sums import Array
 PERMUTED = "permuted"
 
 
+@dataclass(frozen=True, eq=False)
+class FamilyTest:
+    """The test of notions that are permuted together: one of several that an audit may make.
+
+    Attributes
+    ----------
+    notions : tuple of int
+        Which notions these are, by their numbers.
+    p_value, detectable, searched
+        As in PermutationTest, of the largest unfairness for these notions.
+    draws : array
+        What the search found in each draw.
+    at_least : int
+        Draws that are as bad as what was observed, by the search or a proof.
+    n_families : int
+        Tests that are made at once: each p-value is multiplied by it (Bonferroni).
+    rounding : float
+        Differences of no more than this are ties.
+    """
+
+    notions: tuple[int, ...]
+    p_value: float
+    detectable: float | None
+    searched: float
+    draws: Array = field(repr=False)
+    at_least: int = 0
+    n_families: int = 1
+    rounding: float = 0.0
+
+    def p_value_of(self, unfairness: float) -> float:
+        """Return the p-value of a group with so much: that chance makes as much for any.
+
+        It is adjusted for the whole search, whichever group it is: as none differs, none has as
+        much as the largest of a draw more often than the largest has.
+        """
+        # A quick search is repeated, and finds less than the audit now and then: what it found is
+        # all that its draws can be compared with. Less than that is had by no fewer draws.
+        if abs(unfairness) >= self.searched - self.rounding:
+            return self.p_value
+        reached = max(int(np.sum(self.draws >= abs(unfairness) - self.rounding)), self.at_least)
+        return min(1.0, self.n_families * (1 + reached) / (1 + len(self.draws)))
+
+
 @dataclass(frozen=True)
 class PermutationTest:
     """The unfairness that was found, beside what chance alone would make.
+
+    Where notions are of several families, which are permuted apart, it is the test of the one that
+    has the largest unfairness, and `families` has the others.
 
     Attributes
     ----------
@@ -33,8 +82,9 @@ class PermutationTest:
     maxima : mapping of int to array
         By the number of the notion, how many deviations the group that stands out most is off, in
         each draw; the largest over all notions that are permuted together.
-    n_families : int
-        Tests that the p-value is over, which it was multiplied by.
+    families : tuple of FamilyTest
+        The test of each family: rates over all rows, over rows of one label, of each class of more
+        than two, and of each mean of numbers. Each p-value is multiplied by their number.
     null : {"permuted", "right_scores", "symmetric_errors"}
         What draws are of: outcomes dealt to the rows anew; of scores, labels drawn with their
         probabilities or, of numbers, errors with signs that were drawn anew. The p-value is then of
@@ -58,5 +108,26 @@ class PermutationTest:
     reason: str = ""
     searched: float | None = None
     maxima: Mapping[int, Array] = field(default_factory=dict, repr=False, compare=False)
-    n_families: int = field(default=1, repr=False)
+    families: tuple[FamilyTest, ...] = field(default=(), repr=False, compare=False)
     null: str = field(default=PERMUTED, repr=False)
+
+    @property
+    def n_families(self) -> int:
+        """Return the number of tests, which each p-value was multiplied by."""
+        return max(1, len(self.families))
+
+    def of_notion(self, number: int) -> FamilyTest | None:
+        """Return the test that a notion is in; None where nothing was tested."""
+        return next((one for one in self.families if number in one.notions), None)
+
+    def by_family(self, names: Mapping[int, str]) -> list[dict[str, Any]]:
+        """Return the test of each family as plain data, given the names of notions by number."""
+        return [
+            {
+                "notions": [names[number] for number in one.notions],
+                "p_value": one.p_value,
+                "detectable": one.detectable,
+                "searched_unfairness": one.searched,
+            }
+            for one in self.families
+        ]

@@ -13,13 +13,17 @@ from gerrymend.reporting.audit.said import whose_words
 from gerrymend.reporting.audit.score_words import draws_of
 from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
+from gerrymend.reporting.audit.tested_apart import families_sentence, tested_apart_sentences
 from gerrymend.reporting.audit.who_leads import (
     SMALL,
+    TINY,
     headline,
     is_chance,
     is_for_experts,
+    is_largest,
     is_named,
     largest,
+    own_p_value,
     sharpest,
     stands_alone,
     stands_for,
@@ -40,8 +44,6 @@ from gerrymend.reporting.wording import (
 
 Report = Mapping[str, Any]
 
-# Up to this a p-value speaks against chance loudly.
-_TINY = 0.01
 # The confidence of the interval of a rate.
 _LEVEL = 0.95
 # Shares of all rows to translate the detectable unfairness into points for, the first that gives
@@ -54,7 +56,7 @@ def chance_sentence(report: Report) -> str:
 
     The p-value is of the rows that were searched, and that is said where others were held out.
     """
-    value = report["p_value"]
+    value = own_p_value(report)
     if value is None:
         why = _obstacle(report) or "n_permutations=199, --permutations 199 would"
         untested = f"Whether chance alone could make as much was not tested ({why})"
@@ -71,26 +73,27 @@ def chance_sentence(report: Report) -> str:
     draws = count(report["n_permutations"])
     another = is_of_another(report)
     chance = draws_of(report, "value" if of_numbers(report) else "decision")
-    if value <= _TINY:
+    of_others = "".join(f" {one}" for one in tested_apart_sentences(report))
+    if value <= TINY:
         whom = f" as {stands_for(report)}" if another else ", of all that were searched"
         return (
             f"Could chance explain {'that' if another else 'it'}? Hardly: of {draws} {chance.many} "
-            f"{_had(report)} a group as unfair{whom} {told}."
+            f"{_had(report)} a group as unfair{whom} {told}.{of_others}"
         )
     if value <= SMALL:
         whom = f" as {stands_for(report)} has" if another else ", of all groups searched,"
         often = f"in at most 1 of {int(1 / value + 1e-9)} samples {chance.where}"
-        # So many that p is _TINY, the least that they can give, over all that is tested at once.
-        enough = max(199, round(families(report) / _TINY) - 1)
+        # So many that p is TINY, the least that they can give, over all that is tested at once.
+        enough = max(199, round(families(report) / TINY) - 1)
         more = f"; {draws} {chance.noun} can't tell more, and {count(enough)} would"
         more = more if is_least(value, report) else ""
-        return f"Chance alone makes as much{whom} {often} {told}{more}."
+        return f"Chance alone makes as much{whom} {often} {told}{more}.{of_others}"
     if is_least(value, report):
-        return f"It could be chance: {draws} {chance.noun} are too few to tell {told}."
+        return f"It could be chance: {draws} {chance.noun} are too few to tell {told}.{of_others}"
     largest = "The largest unfairness" if stands_out(report) else "So large an unfairness"
     return (
         f"{largest} could well be chance: {chance.where}, so many rows show as much in "
-        f"about {percent(value)} of samples {told}.{_of_small_groups(report)}"
+        f"about {percent(value)} of samples {told}.{_of_small_groups(report)}{of_others}"
     )
 
 
@@ -100,11 +103,13 @@ def is_of_another(report: Report) -> bool:
 
 
 def p_words(report: Report) -> str:
-    """Return the p-value of the largest unfairness, and that a quick search has it if that matters.
+    """Return the p-value of who leads by its unfairness, and by which search, if that matters.
 
-    It does where such a search finds no more than chance, and the audit found more.
+    It does where a quick search finds no more than chance, and the audit found more.
     """
-    return f"{p_equals(report['p_value'])}{quick_search_words(report)}"
+    value = own_p_value(report)
+    assert value is not None
+    return f"{p_equals(value)}{quick_search_words(report)}"
 
 
 def quick_search_words(report: Report) -> str:
@@ -114,7 +119,7 @@ def quick_search_words(report: Report) -> str:
     """
     found = _quickly_found(report)
     line = report["detectable"]
-    if found is None or line is None or not is_chance(report):
+    if found is None or line is None or not is_chance(report) or not is_largest(report):
         return ""
     if float(unfairness(report["unfairness"])) <= float(unfairness(line)):
         return ""
@@ -138,7 +143,7 @@ def _of_small_groups(report: Report) -> str:
 def _had(report: Report) -> str:
     """Return in how many draws as much was found: p = families·(1 + these) / (1 + draws)."""
     draws = 1 + report["n_permutations"]
-    number = round(report["p_value"] * draws / families(report)) - 1
+    number = round((own_p_value(report) or 1.0) * draws / families(report)) - 1
     return "none had" if number < 1 else f"{count(number)} had"
 
 
@@ -163,7 +168,8 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
     chance = draws_of(report, "value")
     tested = f"The p-value tests “{chance.tested}”, not “none exceeds what is allowed”."
     tested += chance.caveat
-    tested += "".join(f" {one}" for one in filter(None, [named_groups_sentence(report)]))
+    more = filter(None, [named_groups_sentence(report), families_sentence(report)])
+    tested += "".join(f" {one}" for one in more)
     line = report["detectable"]
     if line is not None and unfairness(line) == "0":
         noun = "shuffles" if chance.noun == "permutations" else chance.noun

@@ -7,7 +7,7 @@ from gerrymend.reporting.audit.score_words import draws_of, is_scored
 from gerrymend.reporting.audit.standing_out import within_words
 from gerrymend.reporting.audit.subgroup_facts import rows_noun
 from gerrymend.reporting.audit.subgroup_words import Facts, compared_rates, reference_noun
-from gerrymend.reporting.audit.who_leads import STANDS_OUT, is_further, largest, sharpest
+from gerrymend.reporting.audit.who_leads import STANDS_OUT, is_further, largest, line_of, sharpest
 from gerrymend.reporting.wording import percent, unfairness
 
 Report = Mapping[str, Any]
@@ -34,7 +34,7 @@ def further_facts(standing: str, subgroup: Mapping[str, Any], report: Report) ->
             whose = f"{comma} {reference_noun(subgroup)}"
         others = f"without them {shown.rate}, against {shown.reference}{whose}"
         facts.append(("Beside the first", f"{shared}; {others}"))
-    line = report["detectable"] if is_further(standing) else None
+    line = line_of(subgroup, report) if is_further(standing) else None
     if line is not None and abs(subgroup["unfairness"]) <= line and subgroup != sharpest(report):
         most = f"up to {unfairness(line)} in 19 of 20 samples {draws_of(report, 'value').where}"
         facts.append(("Chance", f"no more than what chance alone finds, {most}"))

@@ -3,7 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.chance import chance_sentence, is_of_another, p_words
+from gerrymend.reporting.audit.chance import (
+    chance_sentence,
+    is_of_another,
+    p_words,
+    quick_search_words,
+)
 from gerrymend.reporting.audit.direction import in_unit
 from gerrymend.reporting.audit.findings import cautions, lead_sentence
 from gerrymend.reporting.audit.standing_out import (
@@ -19,11 +24,12 @@ from gerrymend.reporting.audit.who_leads import (
     is_chance,
     is_for_experts,
     is_tested_itself,
+    own_p_value,
     sharpest,
     sharpest_leads,
     stands_for,
 )
-from gerrymend.reporting.wording import capitalised, unfairness
+from gerrymend.reporting.wording import capitalised, p_equals, unfairness
 
 # What is told of the subgroup, by the names that it has elsewhere in the report.
 _SAME = (
@@ -40,13 +46,16 @@ def lead_data(report: Mapping[str, Any]) -> dict[str, Any] | None:
 
     `base` is the number of its rows that the rate is over; None where rows weigh differently.
     `chance` says whether it may be chance, and that this was not tested where it was not. The
-    p-value is that by which it leads, `p_value_of` the "search", that is, of the largest unfairness
-    of all groups that were searched, or of the "group" itself, among those that can be named.
+    p-value is that by which it leads, `p_value_of` the "search", that is, of so large an unfairness
+    of any group that was searched for its notion, or of the "group" itself, among those that can be
+    named.
     """
     lead = headline(report)
     if lead is None:
         return None
-    value = (report["sharpest"] if is_tested_itself(report) else report)["p_value"]
+    value = own_p_value(report)
+    if is_tested_itself(report):
+        value = report["sharpest"]["p_value"]
     of = "group" if is_tested_itself(report) else "search"
     return {
         "sentence": lead_sentence(report),
@@ -77,7 +86,8 @@ def brief_sentences(report: Mapping[str, Any]) -> list[str]:
     if sharpest_leads(report):
         found = in_unit(unfairness(report["unfairness"], gamma), report)
         whose = f", of {stands_for(report)}," if is_for_experts(report) else ""
-        largest = f"The largest unfairness{whose} is {found}, {allowed} ({p_words(report)})."
+        told = f"{p_equals(report['p_value'])}{quick_search_words(report)}"
+        largest = f"The largest unfairness{whose} is {found}, {allowed} ({told})."
         return [first, lead["sentence"]] if first != lead["sentence"] else [first, largest]
     shown = abs(lead["unfairness"]) > gamma  # then who leads is what was shown
     own = in_unit(unfairness(lead["unfairness"], gamma), report)

@@ -10,6 +10,7 @@ from gerrymend.reporting.audit.subgroup_facts import cases_sentence, rows_noun
 from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_sentence
 from gerrymend.reporting.audit.who_leads import (
     SMALL,
+    TINY,
     is_chance,
     is_named,
     is_part,
@@ -22,9 +23,6 @@ from gerrymend.reporting.audit.who_leads import (
 from gerrymend.reporting.wording import count, p_equals, percent, unfairness
 
 Report = Mapping[str, Any]
-
-# Up to this p-value a group stands out from chance loudly.
-_TINY = 0.01
 
 
 def stands_out(report: Report) -> bool:
@@ -64,7 +62,7 @@ def likely_words(report: Report) -> str:
     >>> likely_words({"sharpest": {"p_value": 0.005}})
     'hardly chance'
     """
-    return "hardly chance" if report["sharpest"]["p_value"] <= _TINY else "unlikely to be chance"
+    return "hardly chance" if report["sharpest"]["p_value"] <= TINY else "unlikely to be chance"
 
 
 def likelihood_words(report: Report) -> str:

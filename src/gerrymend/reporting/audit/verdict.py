@@ -23,7 +23,7 @@ from gerrymend.reporting.audit.standing_out import (
     standing_out_sentences,
     stands_out,
 )
-from gerrymend.reporting.audit.who_leads import is_chance, sharpest_leads
+from gerrymend.reporting.audit.who_leads import is_chance, may_be_chance, sharpest_leads
 from gerrymend.reporting.wording import bound, count
 
 Report = Mapping[str, Any]
@@ -58,12 +58,12 @@ def look(report: Report) -> Look:
     if report["warnings"]:
         return reserved(plain, "with warnings")
     exceeds = report["verdict"] == "exceeds gamma"
-    if is_chance(report) and stands_out(report):
+    if may_be_chance(report) and stands_out(report):
         one = f"one group stands out, which is {likely_words(report)}"
         if exceeds:
             return plain._replace(heading=f"{plain.heading}, which could be chance; {one}")
         return reserved(plain, one, "; ")
-    if exceeds and is_chance(report):
+    if exceeds and may_be_chance(report):
         return reserved(plain, "which could be chance")
     return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
 

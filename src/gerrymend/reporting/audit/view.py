@@ -35,9 +35,11 @@ from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_s
 from gerrymend.reporting.audit.who_leads import (
     as_object,
     described,
+    is_largest,
     is_part,
     is_rest,
     leads,
+    own_p_value,
     says_most,
     sharpest,
     sharpest_leads,
@@ -194,20 +196,22 @@ def _p_values(report: Report) -> list[tuple[str, str, str]]:
     if report["p_value"] is None:
         return [("p-value", "not tested", "could chance explain it?")]
     one = sharpest(report)
-    value = p_value(report["p_value"])
+    value = p_value(own_p_value(report) or 1.0)
     counts = f"it counts the whole search{quick_search_words(report)}"
     of_search = ("p-value", value, f"could chance explain it? {capitalised(counts)}")
     if is_of_another(report):
-        whose = f"of the largest unfairness, that of {stands_for(report)}"
+        largest = "the largest unfairness, that of " if is_largest(report) else ""
+        whose = f"of {largest}{stands_for(report)}"
         of_search = ("p-value of the search", value, f"{whose}; {counts}")
     if one is None or is_part(report):
         return [of_search]
     tested = report["sharpest"]
     looked_at = f"it counts all of the {count(tested['n_groups'])} groups looked at"
+    rate = f", {in_words(one['notion'])}" if len(report["notions"]) > 1 else ""
     of_group = (
         "p-value of one group",
         p_value(tested["p_value"]),
-        f"{one['subgroup']}; {looked_at}",
+        f"{one['subgroup']}{rate}; {looked_at}",
     )
     return [of_group, of_search] if sharpest_leads(report) else [of_search, of_group]
 

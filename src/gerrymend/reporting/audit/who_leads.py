@@ -36,6 +36,8 @@ _ROUNDING = 1e-9
 _TIMES = 2.0
 # Up to this a p-value speaks against chance.
 SMALL = 0.05
+# And up to this loudly.
+TINY = 0.01
 
 
 def leads(report: Report) -> list[Subgroup]:
@@ -52,8 +54,43 @@ def _sides(report: Report) -> list[Subgroup]:
 
 
 def is_chance(report: Report) -> bool:
-    """Return whether chance was tested, and may well have made the largest unfairness."""
-    return report["p_value"] is not None and report["p_value"] > SMALL
+    """Return whether chance was tested, and may well have made who leads by its unfairness."""
+    value = own_p_value(report)
+    return value is not None and value > SMALL
+
+
+def may_be_chance(report: Report) -> bool:
+    """Return whether chance may have made all that the verdict is about, as far as was tested.
+
+    It has not where the largest unfairness is none, nor where that of rates that are tested apart
+    is none and exceeds what is allowed as well.
+    """
+    if report["p_value"] is None or report["p_value"] <= SMALL:
+        return False
+    return not any(
+        one["p_value"] <= SMALL and one["searched_unfairness"] > report["gamma"]
+        for one in report.get("p_values", ())
+    )
+
+
+def own_p_value(report: Report) -> float | None:
+    """Return the p-value of who leads by its unfairness; None where chance was not tested.
+
+    That of the report is of the largest unfairness, which the most favoured may have, or a group
+    that may not be described; these may be of another notion, which is tested apart.
+    """
+    value: float | None = report["p_value"]
+    first = next(iter(leads(report)), None)
+    if value is None or first is None or is_largest(report):
+        return value
+    own: float = first.get("p_value", value)
+    return own
+
+
+def is_largest(report: Report) -> bool:
+    """Return whether who leads by its unfairness has the largest, and none that isn't told."""
+    first = next(iter(leads(report)), None)
+    return first == report["worst"] and not report["withheld"]
 
 
 def sharpest(report: Report) -> Subgroup | None:
@@ -118,8 +155,10 @@ def is_part(report: Report) -> bool:
 
 
 def is_named(one: Subgroup, other: Subgroup | None) -> bool:
-    """Return whether two groups are told by the same words."""
-    return other is not None and bool(one["subgroup"] == other["subgroup"])
+    """Return whether two groups are told by the same words, for the same rate."""
+    if other is None or one["notion"] != other["notion"]:
+        return False
+    return bool(one["subgroup"] == other["subgroup"])
 
 
 def largest(report: Report) -> Subgroup | None:
@@ -228,10 +267,22 @@ def _further(subgroup: Subgroup, report: Report) -> str:
     It doesn't where the report is within gamma, and chance alone finds as much.
     """
     calm = report["verdict"] == "within gamma"
-    line = report["detectable"]
+    line = line_of(subgroup, report)
     if calm and line is not None and abs(subgroup["unfairness"]) <= line:
         return _LOOKED_AT
     return _ANOTHER[subgroup["treated"]]
+
+
+def line_of(subgroup: Subgroup, report: Report) -> float | None:
+    """Return up to what chance alone finds for the rate of a subgroup; None where not tested.
+
+    Rates that are tested apart have a line each.
+    """
+    line: float | None = report["detectable"]
+    for one in report.get("p_values", ()):
+        if subgroup["notion"] in one["notions"]:
+            line = one["detectable"]
+    return line
 
 
 def tells_rest(report: Report) -> bool:
