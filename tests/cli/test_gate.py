@@ -256,3 +256,31 @@ def test_a_file_that_may_not_be_written_stays(folder, tmp_path):
     code, _, err = gate(rows, "--json", rows, "--protected", "nobody")
     assert (code, "removed" in err) == (2, False)
     assert rows.read_bytes() == before
+
+
+def test_a_gate_need_not_shut_for_what_may_be_chance(tmp_path):
+    """Of 60 rows that nothing tells apart the worst group is above gamma, as that of a draw is."""
+    rng = np.random.default_rng(4)
+    file = tmp_path / "few.csv"
+    pl.DataFrame({"y": [0] * 60, "d": rng.integers(0, 2, 60), "sex": ["F", "M"] * 30}).write_csv(
+        file
+    )
+    asked = ["audit", file, "--label", "y", "--prediction", "d", "--protected", "sex", "--quiet",
+             "--notion", "statistical_parity", "--permutations", "39"]  # fmt: skip
+    for choice, expected in {"fail": 1, "undecided": 3}.items():
+        code, _, told = call(*asked, "--gamma", "0.0001", "--if-chance", choice)
+        assert code == expected
+        assert "which could be chance" in " ".join(told.split())
+    assert call(*asked, "--gamma", "0.0001")[0] == 1
+    for wrong, words in {
+        "never": "--if-chance='never' is unknown",
+        "undecided": "--if-chance undecided needs a p-value",
+    }.items():
+        code, _, told = call(*asked, "--if-chance", wrong, "--permutations", "0")
+        assert code == 2
+        assert words in " ".join(told.split())
+
+
+def test_what_is_no_chance_shuts_the_gate_all_the_same(folder):
+    code, _, _ = gate(folder / "point.csv", "--permutations", "39", "--if-chance", "undecided")
+    assert code == 1

@@ -15,7 +15,7 @@ from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.inference.intervals import LEVEL as CONFIDENCE
 from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.permutation_result import PermutationTest
-from gerrymend.auditing.inference.standing_out import NamedGroups, p_value_of
+from gerrymend.auditing.inference.standing_out import NamedGroups, p_values_of
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import NotionTally
 from gerrymend.notions import FairnessNotion
@@ -31,9 +31,11 @@ _MOST_TRIED = 20
 class SharpestGroup:
     """The group that stands out most from chance, for its size, of those that can be named.
 
-    These are the values of each attribute and the intersections of two and three, with numbers cut
-    into quarters and enough rows to be described; of a class that lists its groups, these. A small
-    group that is hit hard shows here, and not in the largest unfairness.
+    These are the values of each attribute, the ranges of numbers and the intersections of two and
+    three of them, with enough rows to be described; of a class that lists its groups, these. Ends
+    of ranges are at sixteenths of the rows, or at eighths or quarters where two or three numbers
+    meet, and one is told only if the group stands out clearly more by it. A small group that is hit
+    hard shows here, and not in the largest unfairness.
 
     Attributes
     ----------
@@ -92,8 +94,9 @@ class SharpestGroup:
 
 
 class _Candidate(NamedTuple):
-    """A group by the number of its notion and its own, with its score and its p-value."""
+    """A group by the number of its notion and its own, with what it is chosen and tested by."""
 
+    worth: float
     p_value: float
     score: float
     notion: int
@@ -127,10 +130,8 @@ def sharpest_group(
     if test is None or test.p_value is None or not n_groups:
         return None, False
     kept_back = False
-    candidates = _candidates(seen, named, test)
+    candidates, least = _candidates(seen, named, test)
     for one in candidates:
-        if one.p_value > LEVEL:
-            break
         there = seen[one.notion]
         rule = named[one.notion].rules[one.group]
         members = named[one.notion].members(one.group)
@@ -142,7 +143,7 @@ def sharpest_group(
             interval = _rate_interval(there, members, n_groups)
             return SharpestGroup(subgroup, one.p_value, one.score, n_groups, interval), kept_back
         kept_back = True
-    return SharpestGroup(None, candidates[0].p_value, None, n_groups), kept_back
+    return SharpestGroup(None, least, None, n_groups), kept_back
 
 
 def _rate_interval(seen: NotionTally, members: Members, n_groups: int) -> Interval | None:
@@ -160,12 +161,19 @@ def _rate_interval(seen: NotionTally, members: Members, n_groups: int) -> Interv
 
 def _candidates(
     seen: Sequence[NotionTally], named: Sequence[NamedGroups], test: PermutationTest
-) -> list[_Candidate]:
-    """Return the groups that stand out most over all notions, the first one most."""
-    found = [
-        _Candidate(p_value_of(score, test.maxima[i], test.n_families), score, i, group)
-        for i, groups in enumerate(named)
-        for group, score in groups.furthest(seen[i].residual, _MOST_TRIED)
-    ]
-    found.sort(key=lambda one: (one.p_value, -one.score))
-    return found[:_MOST_TRIED]
+) -> tuple[list[_Candidate], float]:
+    """Return groups that chance hardly makes, in the order of being told, and the least p-value."""
+    found = []
+    least = 1.0
+    for i, groups in enumerate(named):
+        scores = groups.scores(seen[i].residual)
+        worth = groups.worth(scores)
+        p_values = p_values_of(worth, test.maxima[i], test.n_families)
+        least = min(least, float(p_values.min(initial=1.0)))
+        found += [
+            _Candidate(float(worth[j]), float(p_values[j]), float(scores[j]), i, j)
+            for j in np.flatnonzero(p_values <= LEVEL).tolist()
+        ]
+    # Nearly equal counts as equal; of equal ones those with fewer conditions come first.
+    found.sort(key=lambda one: -round(one.worth, 6))
+    return found[:_MOST_TRIED], least

@@ -4,12 +4,13 @@ Imported by `cli.main` once it knows that typer and rich are there.
 """
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
 
 from gerrymend.auditing.inference.population import N_RESAMPLES
+from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.audit_request import AuditRequest
@@ -30,11 +31,43 @@ from gerrymend.cli.shared import (
     tell_of_page,
 )
 from gerrymend.cli.targets import Targets
+from gerrymend.inputs.settings import check_choice
 from gerrymend.notions import NOTION_NAMES, OUTCOME_NAMES, SCORE_NAMES
 from gerrymend.reporting.audit.next_steps import next_commands
+from gerrymend.reporting.audit.who_leads import is_chance
 from gerrymend.subgroups import CLASS_NAMES
 
 _AUDIT = "How to audit"
+
+
+class Gate(NamedTuple):
+    """How a verdict becomes an exit code: warnings accepted, and "fail" or "undecided" if chance.
+
+    >>> Gate(if_chance="undecided").check(permutations=0)
+    Traceback (most recent call last):
+    ValueError: --if-chance undecided needs a p-value, and --permutations 0 makes none; ask for 199.
+    """
+
+    accepts_warnings: bool = False
+    if_chance: str = "fail"
+
+    def check(self, permutations: int) -> None:
+        """Raise a ValueError for a choice that does not exist, or that nothing could tell."""
+        check_choice(self.if_chance, "--if-chance", ("fail", "undecided"))
+        if self.if_chance == "undecided" and permutations == 0:
+            raise ValueError(
+                "--if-chance undecided needs a p-value, and --permutations 0 makes none; ask for "
+                "199."
+            )
+
+    def code(self, report: AuditReport) -> int:
+        """Return the code to exit with."""
+        return gate_code(
+            report.verdict,
+            report.warnings,
+            accepted=self.accepts_warnings,
+            by_chance=self.if_chance == "undecided" and is_chance(report.to_dict()),
+        )
 
 
 def _column(words: str) -> Any:
@@ -147,6 +180,7 @@ def add_to(app: typer.Typer) -> None:
         since: options.Since = None,
         quiet: options.Quiet = False,
         accept_warnings: options.AcceptWarnings = False,
+        if_chance: options.IfChance = "fail",
         separator: options.Separator = None,
         decimal: options.Decimal = ".",
         missing: options.Missing = None,
@@ -157,7 +191,8 @@ def add_to(app: typer.Typer) -> None:
         The exit code is fit for a gate in CI: 0 where it is proven that no subgroup
         exceeds gamma, 1 where one does, 3 where neither could be shown or the
         report warns of what it was given, and 2 where the call or the data is
-        wrong. Unfairness counts how many people are hit: a small group that is
+        wrong. One that exceeds gamma may be chance: --if-chance undecided makes
+        that 3 instead of 1. Unfairness counts how many people are hit: a small group that is
         hit hard does not shut the gate, and is told.
 
         Example, with data that the demonstration makes:
@@ -168,10 +203,11 @@ def add_to(app: typer.Typer) -> None:
             --protected race,sex --notion false_negative_rate --favourable positive
         """
         targets = Targets(json_file, markdown, report, quiet, options.said(locals()))
-        raise typer.Exit(run(request_fields(AuditRequest, locals()), targets, accept_warnings))
+        gate = Gate(accept_warnings, if_chance)
+        raise typer.Exit(run(request_fields(AuditRequest, locals()), targets, gate))
 
 
-def run(fields: dict[str, Any], targets: Targets, accepted: bool = False) -> int:
+def run(fields: dict[str, Any], targets: Targets, gate: Gate) -> int:
     """Audit, print, and return the code to exit with.
 
     Parameters
@@ -180,13 +216,14 @@ def run(fields: dict[str, Any], targets: Targets, accepted: bool = False) -> int
         The fields of AuditRequest.
     targets : Targets
         Where the report goes.
-    accepted : bool
-        Whether the verdict decides the exit code, whatever the report warns of.
+    gate : Gate
+        How the verdict decides the code.
     """
 
     def work(console: Console) -> int:
         targets.check(fields["file"], fields["holdout"])
         with targets.or_none(console):
+            gate.check(fields["permutations"])
             return audited(AuditRequest(**fields), console)
 
     def audited(request: AuditRequest, console: Console) -> int:
@@ -200,7 +237,7 @@ def run(fields: dict[str, Any], targets: Targets, accepted: bool = False) -> int
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         if not targets.takes_output:
             show(out, report, request, document)
-        code = gate_code(report.verdict, report.warnings, accepted=accepted)
+        code = gate.code(report)
         if targets.quiet:
             tell_briefly(console, document.with_columns(data), code)
         elif targets.page is not None:

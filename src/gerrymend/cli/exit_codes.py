@@ -14,8 +14,13 @@ CANT_BE_DONE = 2
 INTERRUPTED = 130
 
 
-def gate_code(verdict: str, warnings: Sequence[Any], *, accepted: bool) -> int:
+def gate_code(
+    verdict: str, warnings: Sequence[Any], *, accepted: bool, by_chance: bool = False
+) -> int:
     """Return the exit code of a verdict; a green one counts as undecided where it is doubtful.
+
+    So does a red one that is `by_chance`: chance alone may make as much, and the gate is not to
+    shut for it.
 
     A subgroup that exceeds gamma was found in the columns that were given, whatever else these may
     be: decisions that one attribute makes alone look like its values recoded.
@@ -26,8 +31,10 @@ def gate_code(verdict: str, warnings: Sequence[Any], *, accepted: bool) -> int:
     3
     >>> gate_code("exceeds gamma", ["decision_is_protected"], accepted=False)
     1
+    >>> gate_code("exceeds gamma", [], accepted=False, by_chance=True)
+    3
     """
-    is_doubtful = verdict == "within gamma" and warnings and not accepted
+    is_doubtful = by_chance if verdict == "exceeds gamma" else bool(warnings) and not accepted
     return EXIT_CODES["undecided" if is_doubtful else verdict]
 
 

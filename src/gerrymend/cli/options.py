@@ -66,6 +66,10 @@ Depth = Annotated[int | None, option(
 AcceptWarnings = Annotated[bool, option(
     "Let the verdict decide the exit code, whatever the report warns of.", FILE,
     "--accept-warnings")]  # fmt: skip
+IfChance = Annotated[str, option(
+    "Exit code where a subgroup exceeds gamma and chance alone may have made as much (a p-value "
+    "above 0.05): fail, which is 1, or undecided, which is 3.", FILE, "--if-chance",
+    metavar="fail|undecided")]  # fmt: skip
 Quiet = Annotated[bool, option(
     "Print no report, but warnings, errors and, where it is not 0, a line on why the exit code is "
     "what it is; where it is 0, one on a group that stands out from chance.", FILE,

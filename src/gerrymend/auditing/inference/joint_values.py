@@ -59,7 +59,7 @@ class Kinds(NamedTuple):
     def of(cls, axes: Sequence[Axis], n_cells: int) -> "Kinds":
         """Find the distinct joint values of all axes; without any, all cells are of one kind."""
         ranks = [axis.rank.astype(np.intp) for axis in axes]
-        return cls(*_joint(ranks or [np.zeros(n_cells, dtype=np.intp)]))
+        return cls(*joint(ranks or [np.zeros(n_cells, dtype=np.intp)]))
 
     @property
     def table(self) -> Any:
@@ -97,7 +97,7 @@ def joint_groups(
     cells: list[NDArray[np.intp]] = [np.zeros(0, dtype=np.intp)]
     members: list[NDArray[np.intp]] = [np.zeros((2, 0), dtype=np.intp)]
     for subset in subsets:
-        mine, group_of = _joint([ranks[i] for i in subset])
+        mine, group_of = joint([ranks[i] for i in subset])
         kept = fits(sums_by(group_of, n_rows))
         number = np.where(kept, len(chosen) + np.cumsum(kept) - 1, -1)[group_of]
         inside = np.flatnonzero(number >= 0)
@@ -129,10 +129,10 @@ def few_of(n_axes: int, n_kinds: int, *, least: int = 1, most: int = CONDITIONS)
     return chosen
 
 
-def _joint(ranks: Sequence[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def joint(ranks: Sequence[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return a cell of each joint value, and the number of the value of each cell.
 
-    >>> first, number = _joint([np.array([0, 1, 0, 1]), np.array([2, 0, 2, 2])])
+    >>> first, number = joint([np.array([0, 1, 0, 1]), np.array([2, 0, 2, 2])])
     >>> first.tolist(), number.tolist()
     ([0, 1, 3], [0, 1, 0, 2])
     """

@@ -18,6 +18,7 @@ Strata are dealt independently, and their variances add up. Of scores rows are d
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,18 +26,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.inference.joint_values import (
-    BINS,
-    JointValues,
-    Kinds,
-    few_of,
-    joint_groups,
-)
 from gerrymend.auditing.inference.simulations import variance_by_cell
+from gerrymend.auditing.inference.value_ranges import Block, find, ranges_that_meet
 from gerrymend.auditing.small_groups import FEWEST_TO_LIST, may_be_described
 from gerrymend.auditing.tally import Examined, NotionTally
 from gerrymend.subgroups.listed import ListedClass
-from gerrymend.subgroups.products.scales import axes_of
 from gerrymend.subgroups.rules import Rule
 from gerrymend.subgroups.within_scores import ScoreIntervals
 
@@ -44,6 +38,9 @@ from gerrymend.subgroups.within_scores import ScoreIntervals
 _MOST_VALUES = 2_000_000
 # What is below this part of all is rounding.
 _ROUNDING = 1e-12
+# What an end of a range costs, in squares of deviations. Of 16 places where it could be, the best
+# adds as much by chance: twice the logarithm.
+COST_OF_END = 5.5
 
 
 class Rules(Protocol):
@@ -62,8 +59,10 @@ class NamedGroups:
     ----------
     kinds : sparse array (kinds of rows, active cells)
         Cells that all groups treat alike are of one kind, of which there are few.
-    membership : sparse array (groups, kinds of rows)
+    atoms : sparse array (atoms, kinds of rows)
         1 for each member.
+    blocks : tuple of Block
+        The groups, as ranges of atoms.
     rules : Rules
         Who is in each.
     deviation : array (groups,)
@@ -73,7 +72,8 @@ class NamedGroups:
     """
 
     kinds: Any
-    membership: Any
+    atoms: Any
+    blocks: tuple[Block, ...]
     rules: Rules
     deviation: Array
     sign: int
@@ -82,7 +82,7 @@ class NamedGroups:
     def of(cls, part: Examined, min_group_size: int) -> "NamedGroups":
         """List the groups of a class that lists some and, of others, all intersections.
 
-        These are the joint values of at most three attributes, with numbers cut into quarters.
+        These are the values, and ranges of numbers, of at most three attributes.
         """
         seen = part.seen
         floor = max(min_group_size, FEWEST_TO_LIST)
@@ -93,53 +93,85 @@ class NamedGroups:
             kinds: Any = sparse.eye_array(len(seen.rows), format="csr")
             fits = may_be_described(bound.membership @ seen.rows, seen.rows.sum(), floor)
             numbers = np.flatnonzero(fits)
-            membership: Any = bound.membership[numbers]
+            atoms: Any = bound.membership[numbers]
+            blocks: tuple[Block, ...] = (Block(0, (len(numbers),), np.arange(len(numbers))),)
             rules: Rules = [bound.rules[i] for i in numbers.tolist()]
         else:
-            kinds, membership, rules = _intersections(seen, floor)
-        groups = cls(kinds, membership, rules, np.zeros(membership.shape[0]), seen.notion.harm)
+            kinds, atoms, blocks, rules = ranges_that_meet(seen, floor)
+        number = sum(len(block.kept) for block in blocks)
+        groups = cls(kinds, atoms, blocks, rules, np.zeros(number), seen.notion.harm)
         return replace(groups, deviation=groups._deviation(seen))
 
     def __len__(self) -> int:
         return len(self.deviation)
 
-    def scores(self, residuals: Array) -> Array:
-        """Return how many deviations each group is off on the side of harm, (draws, groups).
+    def scores(self, residual: Array) -> Array:
+        """Return how many deviations each group is off on the side of harm.
 
-        Residuals are given as (draws, active cells). Where harm is not known, either side counts.
+        The residual is given by active cell. Where harm is not known, either side counts.
         """
-        values = self._sums(residuals.T).T
-        apart = self.deviation > 0
-        scores: Array = np.zeros(values.shape)
-        np.divide(values, self.deviation, out=scores, where=apart)
+        values = self._sums(residual[:, None])[:, 0]
+        scores: Array = np.zeros(len(values))
+        np.divide(values, self.deviation, out=scores, where=self.deviation > 0)
         return self.sign * scores if self.sign else np.abs(scores)
 
-    def largest(self, residuals: Array) -> Array:
-        """Return the largest score of each draw, 0 at least."""
-        found = np.zeros(len(residuals))
-        step = max(1, _MOST_VALUES // max(1, len(self)))
-        for start in range(0, len(residuals), step):
-            block = slice(start, start + step)
-            found[block] = self.scores(residuals[block]).max(axis=1, initial=0.0)
-        return found
+    def worth(self, scores: Array) -> Array:
+        """Return how far groups stand out: the squares of scores, less what ends of ranges cost.
 
-    def furthest(self, residual: Array, number: int) -> list[tuple[int, float]]:
-        """Return the groups of the largest scores, each with its own; fewer conditions first."""
-        scores = self.scores(residual[None])[0]
-        # Equal to nine digits counts as equal; groups of fewer conditions come first.
-        rounded = np.array([float(f"{score:.9e}") for score in scores])
-        order = np.argsort(-rounded, kind="stable")[:number]
-        return [(int(group), float(scores[group])) for group in order]
+        A group that is off by nothing, or to the other side, is worth nothing.
+        """
+        worth: Array = np.maximum(scores, 0.0) ** 2 - COST_OF_END * self._n_ends
+        return worth
+
+    def largest(self, residuals: Array) -> Array:
+        """Return the largest worth of each draw, 0 at least, given as (draws, active cells)."""
+        found = np.zeros(len(residuals))
+        widest = max((len(block.scale) for block in self._scales), default=1)
+        step = max(1, _MOST_VALUES // max(widest, *self.atoms.shape))
+        for start in range(0, len(residuals), step):
+            draws = slice(start, start + step)
+            by_atom = self.atoms @ (self.kinds @ residuals[draws].T)
+            for block, (scale, cost) in zip(self.blocks, self._scales, strict=True):
+                values = block.sums(by_atom)
+                values *= scale[:, None]
+                if self.sign:
+                    np.maximum(values, 0.0, out=values)
+                values *= values
+                values -= cost[:, None]
+                np.maximum(found[draws], values.max(axis=0), out=found[draws])
+        return found
 
     def members(self, group: int) -> NDArray[np.bool_]:
         """Return a mask of the active cells that are in a group."""
-        inside: NDArray[np.bool_] = self.kinds.T @ self.membership[[group]].toarray()[0] > 0
+        which, number = find(self.blocks, group)
+        of_kinds = self.atoms[self.blocks[which].atoms(number)].sum(axis=0)
+        inside: NDArray[np.bool_] = self.kinds.T @ of_kinds > 0
         return inside
+
+    @cached_property
+    def _n_ends(self) -> NDArray[np.intp]:
+        """How many ends of ranges each group is told by."""
+        every = [block.n_ends()[block.kept] for block in self.blocks]
+        return np.concatenate([np.zeros(0, dtype=np.intp), *every])
+
+    @cached_property
+    def _scales(self) -> list["_Scale"]:
+        """What a sum is multiplied by to be a score, by block, and what its ends cost."""
+        scales = []
+        ends = np.cumsum([len(block.kept) for block in self.blocks])
+        for block, own in zip(self.blocks, np.split(self.deviation, ends[:-1]), strict=True):
+            cost = COST_OF_END * block.n_ends().astype(np.float64)
+            scale = np.zeros(len(cost))
+            one = np.divide(self.sign or 1, own, out=np.zeros(len(own)), where=own > 0)
+            scale[block.kept] = one
+            scales.append(_Scale(scale, cost))
+        return scales
 
     def _sums(self, by_cell: Array) -> Array:
         """Return sums over each group, given as (active cells, …)."""
-        sums: Array = self.membership @ (self.kinds @ by_cell)
-        return sums
+        by_atom: Array = self.atoms @ (self.kinds @ by_cell)
+        sums = [block.sums(by_atom)[block.kept] for block in self.blocks]
+        return np.concatenate([np.zeros((0, by_cell.shape[1])), *sums])
 
     def _deviation(self, seen: NotionTally) -> Array:
         """Return the standard deviation of each group's sum; 0 where it can't but be the same."""
@@ -160,6 +192,13 @@ class NamedGroups:
             # The root of a sum of squares, which themselves may be too large for floats.
             deviation = np.hypot(deviation, dealt.deviation * np.sqrt(spread))
         return deviation
+
+
+class _Scale(NamedTuple):
+    """What the sums of a block's groups are multiplied by, 0 if they are left out, and costs."""
+
+    scale: Array
+    cost: Array
 
 
 class _Dealt(NamedTuple):
@@ -211,31 +250,16 @@ def _deviation_of(outcomes: Array, numbers: Array) -> float:
     return scale * math.sqrt(float(numbers @ off**2) / (n - 1))
 
 
-def _intersections(seen: NotionTally, floor: int) -> tuple[Any, Any, JointValues]:
-    """Return the kinds of rows, and the members and rules of all joint values of few attributes."""
-    weight = seen.tally.weight.sum(axis=0)
-    is_active = np.zeros(len(weight), dtype=bool)
-    is_active[seen.cells.active] = True
-    axes = axes_of(seen.tally.columns, weight, is_active, BINS)
-    kinds = Kinds.of(axes, len(seen.rows))
+def p_values_of(worth: Array, maxima: Array, n_families: int) -> Array:
+    """Return the p-values of groups, by the largest of each draw; adjusted for several families.
 
-    def fits(rows: Array) -> NDArray[np.bool_]:
-        return may_be_described(rows, seen.rows.sum(), floor)
+    They are that of the largest, and of every other group: as none of them differs, none reaches
+    the largest of a draw more often than the largest does.
 
-    subsets = few_of(len(axes), len(kinds.first))
-    membership, rules = joint_groups(axes, kinds, subsets, seen.rows, fits)
-    return kinds.table, membership, rules
-
-
-def p_value_of(score: float, maxima: Array, n_families: int) -> float:
-    """Return the p-value of a score, by the largest of each draw; adjusted for several families.
-
-    It is that of the largest, and of every other group: as none of them differs, none reaches the
-    largest of a draw more often than the largest does.
-
-    >>> p_value_of(3.0, np.array([1.0, 2.0, 4.0]), 1)
-    0.5
+    >>> p_values_of(np.array([3.0, 5.0]), np.array([1.0, 2.0, 4.0]), 1).tolist()
+    [0.5, 0.25]
     """
     # Ties within rounding count as at least as large, which can only raise the p-value.
-    reached = int(np.sum(maxima >= score * (1 - 1e-9)))
-    return min(1.0, n_families * (1 + reached) / (1 + len(maxima)))
+    below = np.searchsorted(np.sort(maxima), worth * (1 - 1e-9), side="left")
+    p_values: Array = n_families * (1 + len(maxima) - below) / (1 + len(maxima))
+    return np.minimum(1.0, p_values)

@@ -146,7 +146,7 @@ def named_groups_sentence(report: Report) -> str | None:
     tested = report.get("sharpest")
     if tested is None:
         return None
-    which = "values, and where two or three attributes meet; numbers in quarters"
+    which = "values, and where two or three attributes meet; numbers in ranges"
     if report["class"]["name"] in ("Marginals", "ExplicitGroups"):
         which = "those that were searched"
     far = f"for a {average(report)} further off than chance makes of so few rows"
