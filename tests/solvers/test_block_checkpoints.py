@@ -12,11 +12,12 @@ import sklearn
 from gerrymend import FictitiousPlay
 from gerrymend.inputs.protected import read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE, STATISTICAL_PARITY
+from gerrymend.solvers.blocks import LocalBlocks
 from gerrymend.solvers.regression import records
 from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.compiled_block import CompiledBlock
 from gerrymend.solvers.regression.game import RegressionGame
-from gerrymend.solvers.regression.rows import LocalBlocks, SummedBlocks
+from gerrymend.solvers.regression.rows import SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
 from gerrymend.training import checkpoints
 from tests.cut_short import Stopping, assert_same

@@ -18,11 +18,12 @@ from gerrymend.notions import (
     STATISTICAL_PARITY,
 )
 from gerrymend.solvers import FictitiousPlay, play
+from gerrymend.solvers.blocks import LocalBlocks
 from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.solvers.regression.compiled_block import CompiledBlock
 from gerrymend.solvers.regression.game import RegressionGame
 from gerrymend.solvers.regression.learners import Taught
-from gerrymend.solvers.regression.rows import LocalBlocks, SummedBlocks
+from gerrymend.solvers.regression.rows import SummedBlocks
 from gerrymend.subgroups.encoding import LinearEncoding
 from tests.solvers.linear_players import linear_players
 

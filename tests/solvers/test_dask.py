@@ -21,6 +21,7 @@ from gerrymend.inputs.protected import read_columns  # noqa: E402
 from gerrymend.models.mixture import LinearPredictor  # noqa: E402
 from gerrymend.notions import FALSE_POSITIVE_RATE  # noqa: E402
 from gerrymend.solvers import FictitiousPlay  # noqa: E402
+from gerrymend.solvers.blocks import LocalBlocks  # noqa: E402
 from gerrymend.solvers.dask import blocks as dask_blocks  # noqa: E402
 from gerrymend.solvers.dask import partition_block  # noqa: E402
 from gerrymend.solvers.dask.file_store import FileStore  # noqa: E402
@@ -29,7 +30,7 @@ from gerrymend.solvers.dask.teacher import DaskTeacher  # noqa: E402
 from gerrymend.solvers.regression.array_block import ArrayBlock  # noqa: E402
 from gerrymend.solvers.regression.game import RegressionGame  # noqa: E402
 from gerrymend.solvers.regression.learners import LEAST_SQUARES, Taught  # noqa: E402
-from gerrymend.solvers.regression.rows import LocalBlocks, SummedBlocks  # noqa: E402
+from gerrymend.solvers.regression.rows import SummedBlocks  # noqa: E402
 from gerrymend.subgroups.encoding import LinearEncoding  # noqa: E402
 from tests.all_rounds import MAY_EXCEED_GAMMA  # noqa: E402
 from tests.marks import slow  # noqa: E402

@@ -1,8 +1,8 @@
-"""Tests for linear estimators, and for the one with a fast path."""
+"""Tests for linear estimators, and for those that can be fitted from sums over rows."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.linear_model._base import LinearClassifierMixin
 
 
@@ -19,3 +19,38 @@ def is_plain_least_squares(estimator: Any) -> bool:
     return (
         type(estimator) is LinearRegression and estimator.fit_intercept and not estimator.positive
     )
+
+
+class LogisticSettings(NamedTuple):
+    """The parameters of a logistic regression that decide where its optimum is, and the effort."""
+
+    C: float
+    fit_intercept: bool
+    max_iter: int
+
+    @classmethod
+    def of(cls, estimator: Any) -> "LogisticSettings | None":
+        """Return those of scikit-learn's logistic regression; None for any other estimator.
+
+        The penalty must be the default, and liblinear, which penalises the intercept, is another.
+
+        >>> LogisticSettings.of(LogisticRegression(C=2.0))
+        LogisticSettings(C=2.0, fit_intercept=True, max_iter=100)
+        >>> LogisticSettings.of(LogisticRegression(class_weight="balanced")) is None
+        True
+        """
+        if type(estimator) is not LogisticRegression or estimator.solver == "liblinear":
+            return None
+        default = LogisticRegression().get_params()
+        settings = estimator.get_params()
+        alike = all(settings[name] == default[name] for name in default if name not in _FREE)
+        return cls(*(settings[name] for name in cls._fields)) if alike else None
+
+
+# Parameters of a logistic regression that move its optimum in a known way, or not at all.
+_FREE = frozenset(
+    {
+        *("C", "fit_intercept", "max_iter", "tol", "solver"),
+        *("random_state", "warm_start", "n_jobs", "verbose", "dual"),
+    }
+)

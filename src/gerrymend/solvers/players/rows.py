@@ -80,8 +80,39 @@ class LabelCells:
     ) -> tuple["LabelCells", NDArray[np.intp], NDArray[np.intp]]:
         """Return distinct label-cells, where rows of each begin, and the order of these rows."""
         rows = cls.of_rows(distinct_rows(columns), labels, weight, stratum, own_moments)
-        order, cells = rows.cells.sorted_by(labels, *rows._finer)
-        return *replace(rows._taken(order), cells=cells)._merged(), order
+        return rows._distinct()
+
+    @classmethod
+    def of_parts(
+        cls,
+        columns: Sequence[Column],
+        labels: NDArray[np.intp],
+        weight: Array,
+        n_rows: NDArray[np.intp],
+        *,
+        is_whole: bool,
+        stratum: NDArray[np.intp] | None = None,
+    ) -> tuple["LabelCells", NDArray[np.intp]]:
+        """Return distinct label-cells of those of several parts of the rows, and which each is.
+
+        >>> from gerrymend.inputs.protected import read_columns
+        >>> sex, ones = read_columns({"sex": ["F", "M", "F"]}), np.ones(3)
+        >>> label_cells, place = LabelCells.of_parts(
+        ...     sex, np.array([0, 1, 0]), ones, np.array([2, 1, 5]), is_whole=True)
+        >>> label_cells.n_rows.tolist(), place.tolist()
+        ([7, 1], [0, 1, 0])
+        """
+        parts = cls(labels, distinct_rows(columns), weight, n_rows, is_whole, stratum)
+        label_cells, starts, order = parts._distinct()
+        place = np.empty(len(labels), dtype=np.intp)
+        number = np.diff(starts, append=len(labels))
+        place[order] = np.repeat(np.arange(len(label_cells)), number)
+        return label_cells, place
+
+    def _distinct(self) -> tuple["LabelCells", NDArray[np.intp], NDArray[np.intp]]:
+        """Sort and merge; return also where those of each begin, in which order."""
+        order, cells = self.cells.sorted_by(self.labels, *self._finer)
+        return *replace(self._taken(order), cells=cells)._merged(), order
 
     @property
     def _finer(self) -> list[NDArray[Any]]:
@@ -108,9 +139,9 @@ class LabelCells:
         starts = np.append(0, np.flatnonzero(differs) + 1)
         if len(starts) == len(self):
             return self, starts
-        n_rows = np.diff(starts, append=len(self))
-        of_row = np.repeat(np.arange(len(starts)), n_rows)
+        of_row = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(self)))
         weight = total_by_cell(of_row, self.weight, len(starts))
+        n_rows = np.add.reduceat(self.n_rows, starts)
         return replace(self._taken(starts), weight=weight, n_rows=n_rows), starts
 
     def moment(self, notion: FairnessNotion) -> Moment:

@@ -69,7 +69,8 @@ class RegressionGame:
     Examples
     --------
     >>> from gerrymend.solvers.regression.array_block import ArrayBlock
-    >>> from gerrymend.solvers.regression.rows import LocalBlocks, SummedBlocks
+    >>> from gerrymend.solvers.blocks import LocalBlocks
+    >>> from gerrymend.solvers.regression.rows import SummedBlocks
     >>> from gerrymend.notions import FALSE_POSITIVE_RATE
     >>> from gerrymend.inputs.protected import read_columns
     >>> rng = np.random.default_rng(0)

@@ -7,7 +7,7 @@ workers of a cluster, which answer as one: all that the game asks for are sums.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,10 @@ from gerrymend.inputs.protected import Column
 from gerrymend.models.mixture import Predictor
 from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.base import State
+from gerrymend.solvers.blocks import Blocks, LocalBlocks
 from gerrymend.solvers.regression.array_block import ArrayBlock, Columns, Sums
 from gerrymend.subgroups.encoding import DirectionRules
 from gerrymend.subgroups.linear_rule import DIGITS, LinearRule, leaves_room
-
-T = TypeVar("T")
 
 Told = Iterable[tuple[Any, Any, Any]]
 """Multipliers, plays and groups of some rounds at a time."""
@@ -120,32 +119,6 @@ class RegressionRows(Protocol):
     def restore(self, state: State | None, told: Told) -> None:
         """Go on from a state, or from what they are told."""
         ...
-
-
-class Blocks(Protocol):
-    """Blocks of rows, wherever they are, and the one way to reach them."""
-
-    def gather(self, method: Callable[..., T], *arguments: Any) -> list[T]:
-        """Return what each block answers to a method, in the order of the blocks."""
-        ...
-
-
-class LocalBlocks:
-    """Blocks in this process.
-
-    >>> from gerrymend.notions import FALSE_POSITIVE_RATE
-    >>> x, y, w = np.array([[1.0], [2.0]]), np.array([0, 1]), np.ones(2)
-    >>> blocks = LocalBlocks([ArrayBlock(x, x, y, w, FALSE_POSITIVE_RATE)] * 2)
-    >>> blocks.gather(ArrayBlock.n_features)
-    [1, 1]
-    """
-
-    def __init__(self, blocks: Sequence[Any]) -> None:
-        self._blocks = blocks
-
-    def gather(self, method: Callable[..., T], *arguments: Any) -> list[T]:
-        """Return what each block answers."""
-        return [block.answer(method, *arguments) for block in self._blocks]
 
 
 class SummedBlocks:

@@ -1,0 +1,181 @@
+"""Rows in blocks: here, on a device, or on the workers of a cluster.
+
+Costs go to the blocks by label-cell, and sums by label-cell come back; what is kept of a predictor
+is what it decides of each label-cell. Nothing here grows with the rows, but with label-cells alone.
+"""
+
+import hashlib
+import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.merged_cuts import merged_best_cuts
+from gerrymend._numeric.sums import Array
+from gerrymend.models.mixture import LabelPredictor, Mixture
+from gerrymend.solvers.blocks import Blocks, ByBlock
+from gerrymend.solvers.players.block_learners import BlockLearner
+from gerrymend.solvers.players.row_block import DIGEST, RowBlock
+from gerrymend.solvers.players.rows import Bits, Keys, LabelCells, Play
+
+
+class LabelCellBlocks:
+    """Blocks of which each has some of the label-cells.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Of `RowBlock`, or of what answers like them.
+    cells : sequence of arrays of int
+        The label-cell, among all, of each of a block's own.
+    n_cells : int
+        How many label-cells there are.
+    """
+
+    def __init__(self, blocks: Blocks, cells: Sequence[NDArray[np.intp]], n_cells: int) -> None:
+        self.blocks = blocks
+        self._cells = cells
+        self._n_cells = n_cells
+
+    def gather(self, method: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Ask each block a question."""
+        return self.blocks.gather(method, *arguments)
+
+    def parts(self, by_label_cell: Array) -> ByBlock:
+        """Return values of label-cells as each block has them, along the last axis."""
+        return ByBlock([by_label_cell[..., cells] for cells in self._cells])
+
+    def decided(self, predictors: Sequence[Any]) -> tuple[Array, list[bytes]]:
+        """Return the weight decided 1 in each label-cell, and a digest of all decisions."""
+        answers = self.gather(RowBlock.decided, predictors)
+        weights = np.zeros((len(predictors), self._n_cells))
+        for cells, answer in zip(self._cells, answers, strict=True):
+            weights[:, cells] += answer.weights
+        digests = zip(*(answer.digests for answer in answers), strict=True)
+        return weights, [
+            hashlib.blake2b(b"".join(parts), digest_size=DIGEST).digest() for parts in digests
+        ]
+
+
+class BlockRows:
+    """Rows that lie in blocks, and who learns to decide about them.
+
+    Parameters
+    ----------
+    blocks : LabelCellBlocks
+    label_cells : LabelCells
+    learner : BlockLearner
+
+    Examples
+    --------
+    >>> from gerrymend.inputs.protected import read_columns
+    >>> from gerrymend.solvers.blocks import LocalBlocks
+    >>> from gerrymend.solvers.players.block_learners import LeastSquaresFromSums
+    >>> y, w, x = np.array([0, 1]), np.ones(2), np.array([[1.0], [2.0]])
+    >>> label_cells, _, _ = LabelCells.of_sample(read_columns({"a": ["u", "u"]}), y, w)
+    >>> blocks = LabelCellBlocks(LocalBlocks([RowBlock(x, w, y, 2)]), [np.arange(2)], 2)
+    >>> rows = BlockRows(blocks, label_cells, LeastSquaresFromSums(blocks))
+    >>> rows.best_response(np.array([[1.0, -1.0]]))[0].tolist()
+    [[0.0, 1.0]]
+    """
+
+    def __init__(
+        self, blocks: LabelCellBlocks, label_cells: LabelCells, learner: BlockLearner
+    ) -> None:
+        self.label_cells = label_cells
+        self._blocks = blocks
+        self._learner = learner
+        self._type = _smallest_type(label_cells)
+
+    def best_response(self, costs: Array) -> tuple[Array, Keys]:
+        """Fit to each row of costs; a constant where no cost differs in sign."""
+        predictors = []
+        for cost in costs:
+            same = self._same_for_all(cost)
+            predictors.append(
+                self._learner.fit(cost) if same is None else self._learner.constant(same)
+            )
+        return self._blocks.decided(predictors)[0], predictors
+
+    def answers(self, cost: Array, others: Sequence[Array] = ()) -> list[Play]:
+        """Fit once, and cut the score for each cost."""
+        same = self._same_for_all(cost)
+        if same is not None:
+            return [self.constant(same)]
+        predictor = self._learner.fit(cost, near_last=True)
+        if isinstance(predictor, LabelPredictor):
+            return self._plays([predictor])
+        return self._plays(
+            [
+                predictor.cut_at(cut) if np.isfinite(cut) else self._learner.constant(cut < 0)
+                for cut in self._cuts(predictor, np.array([cost, *others]))
+            ]
+        )
+
+    def constant(self, decision: bool) -> Play:
+        """Return the learner's constant."""
+        return self._plays([self._learner.constant(decision)])[0]
+
+    def recall(self, predictor: Any) -> Play:
+        """Ask the blocks what it decides."""
+        return self._plays([predictor])[0]
+
+    def decided(self, decisions: Sequence[Bits]) -> Array:
+        """Read the weights from the bytes that were kept."""
+        content = np.array(decisions)[:, :-DIGEST]
+        return np.ascontiguousarray(content).view(self._type).astype(np.float64)
+
+    def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
+        """Mix the keys, which are the predictors."""
+        return Mixture.of_predictors(list(keys), weights)
+
+    def state(self) -> Any:
+        """Return the learner's state."""
+        return self._learner.state()
+
+    def restore(self, state: Any) -> None:
+        """Go on from a state of the learner."""
+        self._learner.restore(state)
+
+    def _plays(self, predictors: Sequence[Any]) -> list[Play]:
+        """Return predictors with what they decide: weights by label-cell, and a digest of rows.
+
+        Two that decide the same weights of each label-cell may decide otherwise of its rows.
+        """
+        weights, digests = self._blocks.decided(predictors)
+        kept = weights.astype(self._type)
+        return [
+            Play(np.frombuffer(row.tobytes() + digest, dtype=np.uint8), predictor)
+            for row, digest, predictor in zip(kept, digests, predictors, strict=True)
+        ]
+
+    def _cuts(self, predictor: Any, costs: Array) -> list[float]:
+        """Return the distinct cuts of least cost, over the rows that have weight."""
+        ask = partial(
+            self._blocks.gather,
+            RowBlock.scores,
+            uuid.uuid4().hex,
+            predictor,
+            self._blocks.parts(costs),
+        )
+        sizes = np.abs(costs) @ self.label_cells.weight
+        return list(dict.fromkeys(merged_best_cuts(ask, sizes.tolist()).tolist()))
+
+    def _same_for_all(self, cost: Array) -> bool | None:
+        """Return the decision that is cheapest for every row; None where rows differ."""
+        counted = cost[self.label_cells.weight > 0]
+        if (counted >= 0).all() or (counted <= 0).all():
+            return bool((counted < 0).any())
+        return None
+
+
+def _smallest_type(label_cells: LabelCells) -> np.dtype[Any]:
+    """Return the smallest type that holds what may be decided of a label-cell."""
+    if not label_cells.is_whole:
+        return np.dtype(np.float64)
+    most = label_cells.weight.max()
+    whole = (np.uint8, np.uint16, np.uint32)
+    return np.dtype(next((one for one in whole if most <= np.iinfo(one).max), np.float64))
