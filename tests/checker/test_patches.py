@@ -80,6 +80,15 @@ def test_a_lie_is_refused(path, lie, words):
     assert any(words in problem for problem in problems), problems
 
 
+def test_a_p_value_may_be_too_small_for_a_float():
+    """That of everyone's line is a tail, and not a number of draws."""
+    plain, data = patches_of("numbers")
+    assert plain["patches"][0]["change"]["slope"] != 1
+    first = {**plain["patches"][0], "p_value": 0.0}
+    forged = sealed({**plain, "patches": [first, *plain["patches"][1:]]})
+    assert check_patches(forged, **data).ok
+
+
 def test_other_rows_are_refused():
     plain, data = patches_of("proven")
     labels = 1 - data["y_true"]

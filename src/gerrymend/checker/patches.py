@@ -40,6 +40,8 @@ from gerrymend.checker.standing import Before, check_standing
 _FORMAT = "gerrymend patches"
 _VERSION = 1
 _PART = Plain("a number above 0, at most 1", lambda value: is_number(value) and 0 < value <= 1)
+# That of a line for everyone is a tail of a distribution, which may be too small for float64.
+_TAIL = Plain("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
 _STANDING = {
     "n_rows": WHOLE,
     "before": AMOUNT,
@@ -82,7 +84,7 @@ _FORM = {
             "predicted": NUMBER,
             "happened": NUMBER,
             "violation": NUMBER,
-            "p_value": Maybe(_PART),
+            "p_value": Maybe(_TAIL),
         }
     ),
     "standing": Maybe(_STANDING),
