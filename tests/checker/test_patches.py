@@ -12,6 +12,7 @@ from gerrymend import calibrate, check_patches
 from tests.calibration.made import CUTS, categories_of, made_scores, worst_of_all
 from tests.checker.patch_files import KINDS, TWO, patches_of, sealed
 from tests.checker.planting import plants
+from tests.checker.test_planted import sides
 from tests.marks import slow
 
 REFUSED, NAMED, SILENT = "refused", "named as not checked", "accepted in silence"
@@ -78,6 +79,15 @@ def test_a_lie_is_refused(path, lie, words):
     assert "sha256 is not that" in " ".join(check_patches(forged, **data).problems)
     problems = check_patches(sealed(forged), **data).problems
     assert any(words in problem for problem in problems), problems
+
+
+def test_a_p_value_may_be_too_small_for_a_float():
+    """That of everyone's line is a tail, and not a number of draws."""
+    plain, data = patches_of("numbers")
+    assert plain["patches"][0]["change"]["slope"] != 1
+    first = {**plain["patches"][0], "p_value": 0.0}
+    forged = sealed({**plain, "patches": [first, *plain["patches"][1:]]})
+    assert check_patches(forged, **data).ok
 
 
 def test_other_rows_are_refused():
@@ -159,8 +169,17 @@ def says_the_same(plant, plain):
     What a change does is stated to 10⁻⁹: one that moves all figures by less is no lie.
     """
     if "rule" in plant.path:
-        return plant.change in ("reversed", "duplicated")
+        return plant.change in ("reversed", "duplicated") or _selects_the_same(plant, plain)
     return "change" in plant.path and plant.change.startswith("a millionth")
+
+
+def _selects_the_same(plant, plain):
+    """Whether a linear rule of categories has each combination of them on the side that it had."""
+    old, new = (whole["patches"][plant.path[1]]["rule"] for whole in (plain, plant.report))
+    try:
+        return old["kind"] == new["kind"] == "linear" and sides(old) == sides(new)
+    except (KeyError, TypeError, ValueError):
+        return False
 
 
 def planted(kind, every=1):

@@ -51,7 +51,7 @@ def still_true(plant, report):
     end = plant.path.index("rule") + 1
     old, new = (_at(whole, plant.path[:end]) for whole in (report, plant.report))
     try:
-        return old["kind"] == new["kind"] == "linear" and _sides(old) == _sides(new)
+        return old["kind"] == new["kind"] == "linear" and sides(old) == sides(new)
     except (KeyError, TypeError, ValueError):
         return False
 
@@ -78,7 +78,7 @@ def _is_cut_the_same(plant, report):
     return bool(told) and type(new) is float and math.ceil(old) == math.ceil(new)
 
 
-def _sides(rule):
+def sides(rule):
     """On which side of the threshold each combination of categories is; numbers as they are."""
     terms = [(t["attribute"], t.get("value"), t["coefficient"]) for t in rule["terms"]]
     terms = [term for term in terms if term[2] != 0]

@@ -265,7 +265,7 @@ def test_hostile_names_do_nothing(people, tmp_path):
         ({"--protected": "p"}, "which is the score"),
         ({"--protected": "name"}, "'name' of --protected has 600 different values"),
         ({"--notion": "error_rate"}, "--notion='error_rate' is unknown. Choose from"),
-        ({"--notion": "multiaccuracy,multicalibration"}, "is unknown. Choose from"),
+        ({"--notion": "multiaccuracy,multicalibration"}, "is unknown (did you mean"),
         ({"--notion": "multiaccuracy", "--bins": "4"}, "--bins 4 is for --notion"),
         ({"--bins": "1"}, "--bins must be a number of at least 2"),
         ({"--alpha": "0"}, "--alpha must be above 0"),

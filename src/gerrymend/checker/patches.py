@@ -40,6 +40,8 @@ from gerrymend.checker.standing import Before, check_standing
 _FORMAT = "gerrymend patches"
 _VERSION = 1
 _PART = Plain("a number above 0, at most 1", lambda value: is_number(value) and 0 < value <= 1)
+# That of a line for everyone is a tail of a distribution, which may be too small for float64.
+_TAIL = Plain("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)
 _STANDING = {
     "n_rows": WHOLE,
     "before": AMOUNT,
@@ -82,7 +84,7 @@ _FORM = {
             "predicted": NUMBER,
             "happened": NUMBER,
             "violation": NUMBER,
-            "p_value": Maybe(_PART),
+            "p_value": Maybe(_TAIL),
         }
     ),
     "standing": Maybe(_STANDING),
@@ -262,6 +264,13 @@ def _wrong_telling(
         yield wrong
     if "name" in patch["rule"]:
         _leave_once(result, "patches.rule.name", "what a user called the group")
+    if patch["rule"].get("kind") == "linear":
+        fields = ("patches.rule.levels", "patches.rule.reference")
+        _leave_once(
+            result,
+            " ".join(f"{field} {field}.*" for field in fields),
+            "categories that a linear rule knows, beyond what they say of these rows",
+        )
     if stated["standing"] is None:
         return
     settings = stated["standing"]["settings"]
@@ -291,7 +300,7 @@ def _wrong_p_value(patch: Mapping[str, Any], settings: Mapping[str, Any]) -> Ite
         yield f"its p_value, {stated!r}, is none of {settings['n_draws']} draws."
 
 
-def _leave_once(result: CheckResult, field: str, why: str) -> None:
-    """Note that a field of some patch was not checked, the first time."""
-    if field not in result.fields_not_checked:
-        result.leave(field, why)
+def _leave_once(result: CheckResult, fields: str, why: str) -> None:
+    """Note that fields of some patch were not checked, the first time."""
+    if not set(fields.split()) <= set(result.fields_not_checked):
+        result.leave(fields, why)

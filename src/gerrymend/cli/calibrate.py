@@ -103,8 +103,9 @@ def add_to(app: typer.Typer) -> None:
             "The patches are written here, as JSON.", FILE, metavar="PATCHES",
             show_default=False)] = None,
         apply: Annotated[Path | None, option(
-            "Apply patches that --model wrote to the scores of FILE, and learn none.", FILE,
-            metavar="PATCHES", show_default=False)] = None,
+            "Apply patches that --model wrote to the scores of FILE, and learn none; --score names "
+            "their column if it is called otherwise here.", FILE, metavar="PATCHES",
+            show_default=False)] = None,
         quiet: Annotated[bool, option(
             "Print nothing but notes, errors and, where it is not 0, a line on why the exit code "
             "is what it is.", FILE, "--quiet", "-q")] = False,
