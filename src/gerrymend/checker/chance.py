@@ -34,7 +34,7 @@ def check_permutations(case: Case) -> None:
         "beside it make it so; "
     )
     case.leave(
-        "null p_value n_permutations detectable searched_unfairness",
+        "null p_value n_permutations permutations_asked detectable searched_unfairness",
         f"{'' if problems else possible}the permutations were not made again",
     )
 
@@ -43,6 +43,8 @@ def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence for each figure of a permutation test that is stated without a p-value."""
     if "null" in stated:
         yield "null is stated, and there is no p-value."
+    if "permutations_asked" in stated:
+        yield "permutations_asked is stated, and there is no p-value."
     absent = {"n_permutations": 0, "detectable": None, "searched_unfairness": None}
     for name, nothing in absent.items():
         if stated[name] != nothing:
@@ -58,6 +60,8 @@ def _wrong_test(case: Case) -> Iterator[str]:
     if draws < 1:
         yield f"p_value is stated as {stated['p_value']!r}, of {draws} permutations."
         return
+    if stated.get("permutations_asked", draws + 1) <= draws:
+        yield f"permutations_asked is stated, and {draws} permutations are as many."
     null = None
     if of_scores(stated):
         null = "symmetric_errors" if stated["labels"] == [None, None] else "right_scores"

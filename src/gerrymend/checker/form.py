@@ -217,6 +217,7 @@ REPORT = {
     "detectable": Maybe(AMOUNT),
     "searched_unfairness": Maybe(AMOUNT),
     "null": Absent(TEXT),
+    "permutations_asked": Absent(WHOLE),
     "no_p_value": Maybe(TEXT),
     "sharpest": Maybe(
         {

@@ -107,7 +107,9 @@ def permutation_test(
             done = blocks[-1].stop
             if on_draw is not None:
                 on_draw(done, n_permutations)
-    return _summary(families, done)
+    return replace(
+        _summary(families, done), n_asked=n_permutations if done < n_permutations else None
+    )
 
 
 def why_no_test(tally: Tally, examined: Sequence[Examined]) -> str:

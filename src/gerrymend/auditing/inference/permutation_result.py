@@ -35,6 +35,8 @@ class PermutationTest:
         each draw; the largest over all notions that are permuted together.
     n_families : int
         Tests that the p-value is over, which it was multiplied by.
+    n_asked : int or None
+        Permutations that were asked for, where time was up before they were made; else None.
     null : {"permuted", "right_scores", "symmetric_errors"}
         What draws are of: outcomes dealt to the rows anew; of scores, labels drawn with their
         probabilities or, of numbers, errors with signs that were drawn anew. The p-value is then of
@@ -59,4 +61,5 @@ class PermutationTest:
     searched: float | None = None
     maxima: Mapping[int, Array] = field(default_factory=dict, repr=False, compare=False)
     n_families: int = field(default=1, repr=False)
+    n_asked: int | None = field(default=None, repr=False)
     null: str = field(default=PERMUTED, repr=False)

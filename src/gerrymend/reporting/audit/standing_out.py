@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.direction import average, in_unit
-from gerrymend.reporting.audit.permutations import is_least
+from gerrymend.reporting.audit.permutations import cut_short_words, is_least
 from gerrymend.reporting.audit.score_words import draws_of
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence, rows_noun
 from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_sentence
@@ -51,7 +51,8 @@ def adjusted_words(report: Report) -> str:
     """
     tested = report["sharpest"]
     looked_at = f"the {count(tested['n_groups'])} groups" if tested["n_groups"] > 1 else "the group"
-    told = f"{p_equals(tested['p_value'])}, after allowing for {looked_at} looked at"
+    p_value = f"{p_equals(tested['p_value'])}{cut_short_words(report)}"
+    told = f"{p_value}, after allowing for {looked_at} looked at"
     if is_least(tested["p_value"], report):
         draws = draws_of(report, "value").noun.replace("permutations", "shuffles")
         told += f"; {count(report['n_permutations'])} {draws} can give no less"

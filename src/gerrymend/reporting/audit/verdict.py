@@ -23,7 +23,7 @@ from gerrymend.reporting.audit.standing_out import (
     standing_out_sentences,
     stands_out,
 )
-from gerrymend.reporting.audit.who_leads import is_chance, sharpest_leads
+from gerrymend.reporting.audit.who_leads import is_chance, sharpest, sharpest_leads
 from gerrymend.reporting.wording import bound, count
 
 Report = Mapping[str, Any]
@@ -63,6 +63,12 @@ def look(report: Report) -> Look:
         if exceeds:
             return plain._replace(heading=f"{plain.heading}, which could be chance; {one}")
         return reserved(plain, one, "; ")
+    if report["verdict"] == "within gamma" and stands_out(report) and not exceeds_alone(report):
+        # Proven to be little, and no chance all the same: it is said who it is.
+        told = sharpest(report)
+        who = "one group" if told is None else told["subgroup"]
+        heading = f"{plain.heading}; {who} stands out, which is {likely_words(report)}"
+        return plain._replace(heading=heading)
     if exceeds and is_chance(report):
         return reserved(plain, "which could be chance")
     return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
