@@ -58,3 +58,19 @@ def test_who_stands_out_is_named_where_all_is_allowed():
     heading = "Within what is allowed; town = Au stands out, which is hardly chance"
     assert look(data).heading.startswith(heading)
     assert heading in flat(str(report))
+
+
+def test_a_heading_that_names_someone_obeys_nothing_of_the_data():
+    rows, given = people()
+    town = "[red]<script>alert(1)</script>\x1b[31m"
+    given["sensitive_features"]["town"] = np.where(
+        given["sensitive_features"]["town"] == "Au", town, "Ulm"
+    )
+    report = audit(*rows, **given, notion="statistical_parity", n_permutations=99, gamma=0.2,
+                   favourable="negative", subgroups="conjunctions")  # fmt: skip
+    assert "stands out, which is" in look(report.to_dict()).heading
+    assert "<script>alert" not in report.to_html()
+    assert "<script>alert" not in report.to_markdown()
+    for text in (str(report), report.to_html(), report.to_markdown()):
+        assert "\x1b" not in text
+    assert "[red]" in str(report)

@@ -104,8 +104,8 @@ def p_words(report: Report) -> str:
 
     It does where such a search finds no more than chance, and the audit found more.
     """
-    p_value = f"{p_equals(report['p_value'])}{cut_short_words(report)}"
-    return f"{p_value}{quick_search_words(report)}"
+    told = [p_equals(report["p_value"]), cut_short_words(report)]
+    return f"{', '.join(filter(None, told))}{quick_search_words(report)}"
 
 
 def quick_search_words(report: Report) -> str:

@@ -21,13 +21,13 @@ def cut_short_words(report: Report) -> str:
     """Return that the clock cut draws off, which may give another p-value next time; "" if not.
 
     >>> cut_short_words({"n_permutations": 57, "permutations_asked": 199})
-    ', of 57 draws: 199 were asked for, and the time was over'
+    'of 57 draws: 199 were asked for, and the time was over'
     """
     asked = report.get("permutations_asked")
     if asked is None:
         return ""
     made = count(report["n_permutations"])
-    return f", of {made} draws: {count(asked)} were asked for, and the time was over"
+    return f"of {made} draws: {count(asked)} were asked for, and the time was over"
 
 
 def families(report: Report) -> int:

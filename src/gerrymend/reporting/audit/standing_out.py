@@ -51,12 +51,11 @@ def adjusted_words(report: Report) -> str:
     """
     tested = report["sharpest"]
     looked_at = f"the {count(tested['n_groups'])} groups" if tested["n_groups"] > 1 else "the group"
-    p_value = f"{p_equals(tested['p_value'])}{cut_short_words(report)}"
-    told = f"{p_value}, after allowing for {looked_at} looked at"
+    told = f"{p_equals(tested['p_value'])}, after allowing for {looked_at} looked at"
     if is_least(tested["p_value"], report):
         draws = draws_of(report, "value").noun.replace("permutations", "shuffles")
         told += f"; {count(report['n_permutations'])} {draws} can give no less"
-    return told
+    return "; ".join(filter(None, [told, cut_short_words(report)]))
 
 
 def likely_words(report: Report) -> str:

@@ -58,17 +58,16 @@ def look(report: Report) -> Look:
     if report["warnings"]:
         return reserved(plain, "with warnings")
     exceeds = report["verdict"] == "exceeds gamma"
-    if is_chance(report) and stands_out(report):
-        one = f"one group stands out, which is {likely_words(report)}"
-        if exceeds:
-            return plain._replace(heading=f"{plain.heading}, which could be chance; {one}")
-        return reserved(plain, one, "; ")
-    if report["verdict"] == "within gamma" and stands_out(report) and not exceeds_alone(report):
-        # Proven to be little, and no chance all the same: it is said who it is.
+    if stands_out(report) and (is_chance(report) or report["verdict"] == "within gamma"):
         told = sharpest(report)
         who = "one group" if told is None else told["subgroup"]
-        heading = f"{plain.heading}; {who} stands out, which is {likely_words(report)}"
-        return plain._replace(heading=heading)
+        one = f"{who} stands out, which is {likely_words(report)}"
+        if exceeds:
+            return plain._replace(heading=f"{plain.heading}, which could be chance; {one}")
+        # Proven to be little, and no chance all the same.
+        calm = not is_chance(report) and not exceeds_alone(report)
+        named = plain._replace(heading=f"{plain.heading}; {one}")
+        return named if calm else reserved(plain, one, "; ")
     if exceeds and is_chance(report):
         return reserved(plain, "which could be chance")
     return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
