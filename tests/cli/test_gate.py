@@ -61,12 +61,39 @@ def test_a_decimal_comma_is_not_fairness(folder, kind):
     code, out, err = gate(folder / f"comma.{kind}")
     assert (code, out) == (2, "")
     assert "Column 'age' of --protected has numbers that were read as text, such as '" in err
-    assert "Read them with --decimal=',', or insist" in err.replace("\n", " ")
+    flat = err.replace("\n", " ")
+    assert "Read them with --decimal=',', or insist, only if they are codes," in flat
     assert "--categorical" in err
     code, comma, _ = gate(folder / f"comma.{kind}", "--decimal", ",", "--json", "-")
     assert code == 1
     again, first = json.loads(comma), json.loads(point)
     assert (again["worst"], again["unfairness"]) == (first["worst"], first["unfairness"])
+
+
+def test_numbers_that_are_insisted_on_as_categories_hold_the_gate(folder):
+    """As groups of a few rows each, in no order, they are within gamma: that says nothing."""
+    code, out, _ = gate(
+        folder / "comma.csv", "--categorical", "age", "--json", "-", protected="age"
+    )
+    report = json.loads(out)
+    assert [one["code"] for one in report["warnings"]] == ["numbers_are_categories"]
+    assert (code, report["verdict"]) == (3, "within gamma")
+    assert "no range of them is searched" in report["warnings"][0]["sentence"]
+
+
+def test_whole_numbers_with_a_comma_have_the_remedy_of_the_command_line(folder, people):
+    age = pl.col("age").round().cast(pl.Int64).cast(pl.String) + ",0"
+    people.with_columns(age).write_csv(folder / "whole.csv", separator=";")
+    code, _, err = gate(folder / "whole.csv")
+    assert code == 2
+    assert "Read them with --decimal=','" in err.replace("\n", " ")
+    assert "astype" not in err
+    percent = pl.col("age").round().cast(pl.Int64).cast(pl.String) + " %"
+    people.with_columns(percent).write_csv(folder / "percent.csv")
+    code, _, err = gate(folder / "percent.csv")
+    assert code == 2
+    assert "Write them as plain numbers in FILE" in err.replace("\n", " ")
+    assert "astype" not in err
 
 
 def test_scores_with_a_decimal_comma_are_told_apart_from_text(folder, people):
@@ -230,8 +257,8 @@ def test_a_quiet_gate_that_passes_tells_who_is_hit_hard(tmp_path):
         "--favourable", "positive", "--subgroups", "conjunctions", "--permutations", "99",
     )  # fmt: skip
     assert (code, out, err.count("\n")) == (0, "", 1)
-    assert err.startswith("Within what is allowed; one group stands out, which is hardly chance. ")
-    assert "region = West and ethnicity = B" in err
+    who = "region = West and ethnicity = B"
+    assert err.startswith(f"Within what is allowed; {who} stands out, which is hardly chance. ")
 
 
 @pytest.mark.parametrize("wrong", [["--protected", "nobody"], ["--gamma", "-1"]])

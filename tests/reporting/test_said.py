@@ -251,12 +251,13 @@ def test_lies_about_who_leads_are_caught():
 
 
 def test_what_other_rows_tell_of_is_said_where_that_is_not_the_group_that_leads():
-    """Held-out rows and the bootstrap are of the formula, which the sentence stands for."""
+    """Held-out rows are of the sentence that leads, the bootstrap of the formula behind it."""
     found = hiring(test_size=0.4, confidence=0.9, n_resamples=19)
     data = found.to_dict()
     assert data["lead"]["subgroup"] == found.in_a_sentence.subgroup.describe()
     of_all = "the worst of all linear thresholds"
-    rows = f"On 800 rows that were not searched, {of_all}: rate of positive decisions "
+    lead = data["lead"]["subgroup"]
+    rows = f"On 800 rows that were not searched, {lead}: rate of positive decisions "
     assert rows in flat(audit_text(data))
     assert f"Unfairness of {of_all} between " in other_rows_sentence({**data, "held_out": None})
     plain = audits.fixed(n_permutations=0).to_dict()

@@ -39,7 +39,7 @@ def test_who_is_no_chance_leads_where_the_largest_may_be(small):
     assert HIT in people[1]
     assert f"of its {report['lead']['base']} positives" in cases[1]
     assert "perhaps by chance" in other[1]
-    heading = "More unfair than allowed, which could be chance; one group stands out"
+    heading = f"More unfair than allowed, which could be chance; {HIT} stands out"
     assert f"<title>{heading}" in small.to_html()
 
 
@@ -63,8 +63,7 @@ def test_who_is_no_chance_comes_before_what_may_be(small):
     report = small.to_dict()
     shown = look(report)
     assert shown.heading == (
-        "More unfair than allowed, which could be chance; one group stands out, which is hardly "
-        "chance"
+        f"More unfair than allowed, which could be chance; {HIT} stands out, which is hardly chance"
     )
     assert shown.kind == "exceeds"
     first, cases, counted, chance, worst, *_ = verdict_sentences(report)
@@ -82,7 +81,7 @@ def test_who_is_no_chance_comes_before_what_may_be(small):
     assert "may be real all the same" not in chance
     assert worst.startswith("The subgroup treated worst is ")
     report["sharpest"]["p_value"] = 0.03
-    assert look(report).heading.endswith("; one group stands out, which is unlikely to be chance")
+    assert look(report).heading.endswith(f"; {HIT} stands out, which is unlikely to be chance")
 
 
 def test_what_is_within_gamma_is_no_clearance_for_one_that_stands_out(small):
@@ -93,7 +92,7 @@ def test_what_is_within_gamma_is_no_clearance_for_one_that_stands_out(small):
 
 def test_what_is_within_gamma_is_not_green_beside_one_that_stands_out(small):
     shown = look(small.to_dict() | {"verdict": "within gamma", "gamma": 0.5})
-    assert shown.heading == "Within what is allowed; one group stands out, which is hardly chance"
+    assert shown.heading == f"Within what is allowed; {HIT} stands out, which is hardly chance"
     assert shown.kind == "undecided"
 
 

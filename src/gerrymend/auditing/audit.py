@@ -123,7 +123,7 @@ def audit(
         samples in which these are right.
     test_size : float, optional
         Part of the rows, of each label, to keep out of the search. The report is about the other
-        rows; `held_out` has its worst subgroup as measured on these.
+        rows; `held_out` has the subgroup that leads as measured on these.
     holdout : tuple (y_true, y_pred, sensitive_features), or a frame where `data` is one, optional
         A second sample to measure the worst subgroup on, in the form of the first; the weights of a
         tuple, if any, come fourth, and control features fifth.

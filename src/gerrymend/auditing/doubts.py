@@ -15,7 +15,7 @@ from gerrymend.auditing.tally import NotionTally, Tally, largest_rounding
 from gerrymend.inputs.identifiers import nearly_unique
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Decided
-from gerrymend.inputs.text_numbers import absent_among_numbers
+from gerrymend.inputs.text_numbers import absent_among_numbers, are_amounts
 from gerrymend.notions import OVERALL, PREDICTED, AnyNotion, in_words
 from gerrymend.reporting.wording import bound, count, figure, percent
 
@@ -55,8 +55,8 @@ class Doubt(NamedTuple):
     Codes are decisions_equal_labels, decisions_oppose_labels, decisions_nearly_equal_labels,
     decisions_nearly_oppose_labels, label_is_protected, decision_is_protected, constant_attribute,
     constant_decisions, threshold_outside_scores, nearly_unique_attribute, missing_is_category,
-    gamma_allows_everything, control_is_outcome, reference_outside_outcomes, scores_equal_outcomes,
-    scores_on_one_side, holdout_is_searched and rows_dropped.
+    numbers_are_categories, gamma_allows_everything, control_is_outcome, reference_outside_outcomes,
+    scores_equal_outcomes, scores_on_one_side, holdout_is_searched and rows_dropped.
     """
 
     code: str
@@ -287,6 +287,14 @@ def _about_attributes(tally: Tally, named: tuple[Any, Any]) -> Iterator[Doubt]:
                 f"missing in {count(rows)} of {count(n_rows)} rows: each number is a group of its "
                 "own, and no range of them is searched. Fill in what is missing, or cut the "
                 "numbers into a few named ranges.",
+            )
+        elif are_amounts(column.categories or ()):
+            yield Doubt(
+                "numbers_are_categories",
+                f"The protected attribute {column.name} has {count(len(column.categories or ()))} "
+                "numbers with decimals, taken for categories: each is a group of its own, and no "
+                "range of them is searched, so that hardly anything can be found. Have them read "
+                "as numbers, unless they are codes.",
             )
         if n_rows > _FEW_ROWS and (column.values == column.values[0]).all():
             yield Doubt(

@@ -76,7 +76,7 @@ def examine(
 random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, discovery_rate
         As `check_settings` returns them; see audit().
     held_out : Tally, optional
-        Rows that are not searched, to measure the worst subgroup on.
+        Rows that are not searched, to measure the subgroup on that leads.
     doubts : tuple of Doubt
         What the report is to warn of.
 
@@ -127,6 +127,22 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
             about=_worst_notion(examined, worst, unfairness - rounding),
             **drawing,
         )
+    listed = listed_groups(
+        ToTell(
+            examined=examined,
+            top=several,
+            sides=sides,
+            gamma=gamma,
+            min_group_size=min_group_size,
+            side=side,
+            intersection=intersection,
+            discovery_rate=discovery_rate,
+            named=named,
+            test=test,
+            seconds=_SAYING * budget,
+            seconds_to_guard=left,
+        )
+    )
     return AuditReport(
         unfairness=unfairness,
         upper_bound=upper_bound,
@@ -146,7 +162,9 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         permutation_test=test,
         held_out=None
         if held_out is None
-        else measure_held_out(worst, held_out, searched=tally, min_group_size=min_group_size),
+        else measure_held_out(
+            listed["lead"], held_out, searched=tally, min_group_size=min_group_size
+        ),
         population=None
         if confidence is None
         else population_bound(
@@ -163,22 +181,7 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         warnings=doubts,
         rounding=rounding,
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
-        **listed_groups(
-            ToTell(
-                examined=examined,
-                top=several,
-                sides=sides,
-                gamma=gamma,
-                min_group_size=min_group_size,
-                side=side,
-                intersection=intersection,
-                discovery_rate=discovery_rate,
-                named=named,
-                test=test,
-                seconds=_SAYING * budget,
-                seconds_to_guard=left,
-            )
-        ),
+        **listed,
     )
 
 

@@ -16,6 +16,7 @@ from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.bins import cuts_of, score_column, score_of
 from gerrymend.inputs.classes import AUDIT, BY_LABEL, Decided, check_class_number
 from gerrymend.inputs.identifiers import check_identifiers
+from gerrymend.inputs.indexes import check_same_index
 from gerrymend.inputs.numbers import short
 from gerrymend.inputs.protected import check_kinds, check_spreads
 from gerrymend.inputs.sample import Numbers, Sample
@@ -79,11 +80,11 @@ def _tally(
         numbers = Numbers.read(*rows[:4], kinds=kinds)
         for mean in means if kinds is not None else ():
             mean.check_any_rows(numbers.y, numbers.p)
-        return _stratified(tally_of_outcomes(numbers, means), rows.control_features)
+        return _stratified(tally_of_outcomes(numbers, means), rows)
     if is_lazy(data):
         return _like_first(tally_of_lazy(data, *given, decided=decided), kinds)
     rows = given if data is None else _chosen(data, given)
-    return _stratified(tally_of_rows(*rows[:4], decided, kinds), rows.control_features)
+    return _stratified(tally_of_rows(*rows[:4], decided, kinds), rows)
 
 
 def _tally_of_scores(
@@ -141,11 +142,13 @@ def _like_first(tally: Tally, kinds: Mapping[str, str] | None) -> Tally:
     return tally
 
 
-def _stratified(tally: Tally, control_features: Any) -> Tally:
-    """Return the tally with its strata; None are one."""
-    if control_features is None:
+def _stratified(tally: Tally, rows: Given) -> Tally:
+    """Return the tally with its strata, by the control features of the rows; None are one."""
+    if rows.control_features is None:
         return tally
-    return stratified(tally, read_strata(control_features, int(tally.n_rows.sum())))
+    strata = read_strata(rows.control_features, int(tally.n_rows.sum()))
+    check_same_index(**rows._asdict())
+    return stratified(tally, strata)
 
 
 def check_no_decisions(decided: Decided, notion: OutcomeNotion) -> None:

@@ -51,6 +51,7 @@ def report_data(report: AuditReport) -> dict[str, Any]:
         "searched_unfairness": report.permutation_test and report.permutation_test.searched,
         **_null(report),
         **_p_values(report),
+        **_cut_short(report),
         "no_p_value": (report.permutation_test and report.permutation_test.reason) or None,
         "sharpest": _plain(report.sharpest),
         "held_out": _plain(report.held_out),
@@ -75,6 +76,12 @@ def report_data(report: AuditReport) -> dict[str, Any]:
     if report.calibration is not None:
         data["calibration"] = report.calibration.to_dict()
     return {**data, "lead": lead_data(data)}
+
+
+def _cut_short(report: "AuditReport") -> dict[str, Any]:
+    """Return how many permutations were asked for, where there was no time for all of them."""
+    test = report.permutation_test
+    return {} if test is None or test.n_asked is None else {"permutations_asked": test.n_asked}
 
 
 def _null(report: AuditReport) -> dict[str, str]:

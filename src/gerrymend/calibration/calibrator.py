@@ -28,6 +28,7 @@ from gerrymend.calibration.calibrate import learn_patches
 from gerrymend.calibration.folds import folds_of, is_prefit
 from gerrymend.calibration.settings import BUDGET, LEVEL, MAX_PATCHES, N_DRAWS, Settings
 from gerrymend.inputs.classes import Decided, Names
+from gerrymend.inputs.indexes import check_same_index
 from gerrymend.inputs.numbers import short
 from gerrymend.inputs.sample import finite, read_vector
 from gerrymend.inputs.scores import NO_LABELS, Scores
@@ -148,6 +149,9 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         """
         settings = self._settings()
         estimator = self._checked()
+        check_same_index(
+            X=X, y=y, sensitive_features=sensitive_features, sample_weight=sample_weight
+        )
         self._features = None
         if sensitive_features is None:  # which are columns of X: a table of numbers, or a frame
             allow_nan = get_tags(self).input_tags.allow_nan
@@ -222,6 +226,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
 
     def _patched(self, X: Any, sensitive_features: Any) -> Array:
         check_is_fitted(self, "patches_")
+        check_same_index(X=X, sensitive_features=sensitive_features)
         if self._features is not None:
             X = self._features.read(X, self, reset=False)
         score = _positive(getattr(self.estimator_, self._method)(X))

@@ -20,6 +20,7 @@ from gerrymend.calibration.changes import Change
 from gerrymend.calibration.standing import Standing
 from gerrymend.calibration.table import in_interval
 from gerrymend.calibration.text import patches_text
+from gerrymend.inputs.indexes import check_same_index
 from gerrymend.inputs.numbers import is_number_type, short
 from gerrymend.inputs.protected import Column, distinct_rows, select_columns
 from gerrymend.inputs.sample import finite
@@ -140,6 +141,7 @@ class ScorePatches(Sequence[Patch]):
         columns = select_columns(sensitive_features, self.attributes)
         n_rows = len(next(iter(columns.values())).values)
         check_same_length(scores=len(score), sensitive_features=n_rows)
+        check_same_index(scores=scores, sensitive_features=sensitive_features)
         return self.applied(score, columns)
 
     def applied(self, score: Array, columns: Mapping[str, Column]) -> Array:

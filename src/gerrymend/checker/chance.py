@@ -50,8 +50,8 @@ def check_permutations(case: Case) -> None:
         "beside it make it so; "
     )
     case.leave(
-        "null p_value n_permutations detectable searched_unfairness p_values p_values.p_value "
-        "p_values.detectable p_values.searched_unfairness top.p_value "
+        "null p_value n_permutations permutations_asked detectable searched_unfairness p_values "
+        "p_values.p_value p_values.detectable p_values.searched_unfairness top.p_value "
         + " ".join(f"{name}.p_value" for name in _OF_CLASS),
         f"{'' if problems else possible}the permutations were not made again",
     )
@@ -59,7 +59,7 @@ def check_permutations(case: Case) -> None:
 
 def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence for each figure of a permutation test that is stated without a p-value."""
-    for name in ("null", "p_values"):
+    for name in ("null", "p_values", "permutations_asked"):
         if name in stated:
             yield f"{name} is stated, and there is no p-value."
     absent = {"n_permutations": 0, "detectable": None, "searched_unfairness": None}
@@ -79,6 +79,8 @@ def _wrong_test(case: Case) -> Iterator[str]:
     if draws < 1:
         yield f"p_value is stated as {stated['p_value']!r}, of {draws} permutations."
         return
+    if stated.get("permutations_asked", draws + 1) <= draws:
+        yield f"permutations_asked is stated, and {draws} permutations are as many."
     null = None
     if of_scores(stated):
         null = "symmetric_errors" if stated["labels"] == [None, None] else "right_scores"

@@ -230,6 +230,7 @@ REPORT = {
             }
         )
     ),
+    "permutations_asked": Absent(WHOLE),
     "no_p_value": Maybe(TEXT),
     "sharpest": Maybe(
         {

@@ -1,4 +1,4 @@
-"""Check of the worst subgroup's figures on rows that were held out of the search."""
+"""Check of the figures that who leads has on rows that were held out of the search."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -37,10 +37,10 @@ def check_held_out(case: Case) -> None:
             case.leave("held_out", "that no rows were held out")
         return
     one = claims["subgroup"]
-    worst = stated["worst"]
+    lead = _measured(stated)
     problems = []
-    if one is not None and (worst is None or any(one[name] != worst[name] for name in _SAME)):
-        problems.append("its subgroup is not the worst one.")
+    if one is not None and (lead is None or any(one[name] != lead[name] for name in _SAME)):
+        problems.append("its subgroup is not the one that leads.")
     if holdout is None:
         if not problems and one is not None:
             problems += _wrong_among_themselves(claims)
@@ -60,6 +60,20 @@ def check_held_out(case: Case) -> None:
         fields = " ".join(f"held_out.{name}" for name in _INTERVALS)
         case.leave(fields, "that the audit had the sums of weights alone, and no rows")
     case.result.checked.append(f"held_out: {checked}, on its {holdout.n_rows:,} rows.")
+
+
+def _measured(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the subgroup that is measured: the one that leads; None where none is described.
+
+    Reports of before don't say who leads, and have measured the worst.
+    """
+    if "lead" not in stated:
+        worst: Mapping[str, Any] | None = stated["worst"]
+        return worst
+    groups = [stated[name] for name in ("worst", "disadvantaged", "favoured")]
+    groups += [(stated[name] or {}).get("subgroup") for name in ("in_a_sentence", "sharpest")]
+    name = (stated["lead"] or {}).get("subgroup")
+    return next((one for one in groups if one is not None and one["subgroup"] == name), None)
 
 
 def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:

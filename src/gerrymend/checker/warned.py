@@ -1,5 +1,6 @@
 """Check of a report's warnings: those that the rows show are stated, and no others."""
 
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -16,7 +17,8 @@ _FEW_ROWS = 20
 # Rows alone can't show these: by name, a column of scores; the rows that were held out;
 # and numbers that are written in another way than Python's.
 _TAKEN_AS_STATED = {"label_is_protected", "decision_is_protected", "holdout_is_searched",
-                    "missing_is_category", "control_is_outcome"}  # fmt: skip
+                    "missing_is_category", "numbers_are_categories",
+                    "control_is_outcome"}  # fmt: skip
 # What tables have in place of a missing value.
 _ABSENT = {"", "-", "--", "?", ".", "n/a", "na", "nan", "n.a.", "null", "none", "nil", "missing",
            "unknown", "not available", "#n/a"}  # fmt: skip
@@ -72,6 +74,8 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
         found.add("rows_dropped")
     if any(map(_lacks_numbers, table.attributes.values())):
         found.add("missing_is_category")
+    if any(map(_has_amounts, table.attributes.values())):
+        found.add("numbers_are_categories")
     if table.n_rows > _FEW_ROWS:
         # Of two classes the other one follows from this.
         tables = list(table.by_class.values()) or [table]
@@ -167,6 +171,19 @@ def _lacks_numbers(attribute: Attribute) -> bool:
             _is_number(text) and not (text[:1] == "0" and text[1:2].isdigit()) for text in numbers
         )
         and (len(numbers) > _FEW_ROWS or bool(decimals))
+    )
+
+
+def _has_amounts(attribute: Attribute) -> bool:
+    """Return whether categories are numbers with decimals, point or comma, and more than codes."""
+    if attribute.is_number:
+        return False
+    texts = {str(value).strip().replace(",", ".") for value in attribute.values}
+    decimals = {text for text in texts if text.partition(".")[2].strip("0")}
+    return (
+        len(texts) > _FEW_ROWS
+        and bool(decimals)
+        and all(re.fullmatch(r"(0|[1-9]\d*)(\.\d+)?", text) for text in texts)
     )
 
 

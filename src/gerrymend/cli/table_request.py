@@ -14,7 +14,7 @@ from gerrymend.cli.shared import options_of, split
 from gerrymend.cli.table_files import Reading, open_table, unreadable
 from gerrymend.inputs.identifiers import BY_DATE
 from gerrymend.inputs.protected import IN_RANGES
-from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA, DROP_ROWS
+from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA, DROP_ROWS, TO_NUMBERS
 from gerrymend.inputs.validation import check_column
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 
@@ -173,6 +173,7 @@ class TableRequest:
             DROP_ROWS.name: "--drop-missing",
             IN_RANGES.name: "--ranges, such as age=30,50",
             DECIMAL_COMMA.name: "--decimal=','",
+            TO_NUMBERS.name: "Write them as plain numbers in FILE",
             BY_DATE.name: "--dates, which reads those that are written 2024-12-31 or 31.12.2024",
         }
 

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.indexes import check_same_index
 from gerrymend.inputs.sample import Sample, read_vector
 from gerrymend.inputs.validation import check_same_length
 from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTrainer
@@ -65,6 +66,7 @@ def with_today(rows: Sample, today: Any, argument: str = "today") -> Sample:
     decided = _told_of_fit(today, "predict", rows) if hasattr(today, "predict") else today
     vector = read_vector(decided, argument)
     check_same_length(y=len(rows.labels), **{argument: len(vector)})
+    check_same_index(X=rows.features, **{argument: decided})
     unknown = sorted(map(repr, set(vector.tolist()) - set(rows.classes.tolist())))
     if unknown:
         shown = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")

@@ -22,6 +22,7 @@ from gerrymend.inputs.classes import (
 )
 from gerrymend.inputs.features import n_rows_of
 from gerrymend.inputs.identifiers import refuse_identifiers
+from gerrymend.inputs.indexes import check_same_index
 from gerrymend.inputs.numbers import LARGEST, as_numbers
 from gerrymend.inputs.protected import (
     Column,
@@ -136,8 +137,11 @@ class Sample:
         ArgumentError
             Naming the argument, the value got and the remedy.
         """
+        given = {names.labels: labels, names.decisions: decisions, names.protected: protected}
+        given |= {names.control: control, names.weight: weight}
         rows = {}
         if features is not _NO_FEATURES:
+            given |= {names.features: features}
             rows = {names.features: n_rows_of(features, names.features)}
         is_labelled = labels is not None or decided is None
         y = read_vector(labels, names.labels) if is_labelled else None
@@ -156,6 +160,7 @@ class Sample:
             controls = read_columns(control, names.control)
             rows |= {names.control: len(controls[0].values)}
         check_same_length(**rows)
+        check_same_index(**given)
         if kinds is None:
             check_spreads(columns)
         if features is not _NO_FEATURES:
@@ -173,9 +178,9 @@ class Sample:
         kept = None if features is _NO_FEATURES else features
         if y is None:
             y = np.full(n_rows, classes[0])
-        given = weight is not None
+        is_weighted = weight is not None
         return cls(
-            y, classes, columns, by_row, given, p, kept, is_labelled, known, number, controls
+            y, classes, columns, by_row, is_weighted, p, kept, is_labelled, known, number, controls
         )
 
     @property
@@ -299,6 +304,8 @@ class Numbers:
         rows = {} if y is None else {names.labels: len(y)}
         rows |= {names.decisions: len(p), names.protected: len(columns[0].values)}
         check_same_length(**rows)
+        given = {names.labels: true, names.decisions: predicted, names.protected: protected}
+        check_same_index(**given, **{names.weight: weight})
         if kinds is None:
             check_spreads(columns)
         return cls(y, p, columns, check_weights(weight, len(p), names.weight))

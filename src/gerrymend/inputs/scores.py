@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.classes import AUDIT, BY_LABEL, Decided, Names, read_labels
+from gerrymend.inputs.indexes import check_same_index
 from gerrymend.inputs.numbers import is_number_type, kinds_of, short
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Numbers, finite, read_vector
@@ -66,6 +67,8 @@ class Scores:
         (None, None)
         """
         values = read_vector(true, names.labels)
+        given = {names.labels: true, names.decisions: predicted, names.protected: protected}
+        check_same_index(**given, **{names.weight: weight})
         if decided.labels is not None:
             target = "numbers" if decided.labels == NO_LABELS else "labels"
         elif target is None:

@@ -31,11 +31,12 @@ _MOST_CODES = 20
 _FEW_WORDS = 0.1
 _MANY_NUMBERS = 10
 
-# How to drop rows, to insist that numbers are codes, and to read a comma: the command line has
-# options.
+# How to drop rows, to insist that numbers are codes, to read a comma and to convert: the command
+# line has its own ways.
 DROP_ROWS = Argument("DataFrame.dropna")
 AS_CATEGORY = Argument(".astype('category')")
 DECIMAL_COMMA = Argument("pandas.read_csv(decimal=',')")
+TO_NUMBERS = Argument("Convert them to numbers, as .astype(float) does")
 
 
 def check_no_numbers(texts: Iterable[str], where: Subject) -> None:
@@ -48,7 +49,7 @@ def check_no_numbers(texts: Iterable[str], where: Subject) -> None:
     Traceback (most recent call last):
     gerrymend._runtime.errors.ArgumentError: age has numbers that were read as text, such as \
 '34,5'. Text has no order: each number would be a group of its own. Read them with \
-pandas.read_csv(decimal=','), or insist that they are categories with .astype('category').
+pandas.read_csv(decimal=','), or insist, only if they are codes, with .astype('category').
     """
     texts = _without_unit([text.strip() for text in texts])
     numbers = [text for text in texts if _is_number(text)]
@@ -67,8 +68,8 @@ pandas.read_csv(decimal=','), or insist that they are categories with .astype('c
         where,
         f"has numbers that were read as text, such as {(decimals or numbers)[0]!r}. Text has no "
         "order: each number would be a group of its own. ",
-        *_remedy(words, decimals),
-        ", or insist that they are categories with ",
+        *_remedy(words, numbers, decimals),
+        ", or insist, only if they are codes, with ",
         AS_CATEGORY,
         ".",
     )
@@ -90,6 +91,18 @@ def absent_among_numbers(categories: Sequence[Any]) -> list[Any]:
     many = len(texts) > _MOST_CODES or any(map(_DECIMALS.search, texts))
     are_codes = not many or any(map(_LEADING_ZERO.match, texts))
     return absent if all(map(_is_number, texts)) and not are_codes else []
+
+
+def are_amounts(categories: Sequence[Any]) -> bool:
+    """Return whether categories are numbers with decimals, and more of them than codes would be.
+
+    >>> are_amounts([f"{age},5" for age in range(18, 80)]), are_amounts(["1,0", "1,3", "1,7"])
+    (True, False)
+    """
+    texts = _without_unit([str(value).strip() for value in categories])
+    if len(texts) <= _MOST_CODES or any(map(_LEADING_ZERO.match, texts)):
+        return False
+    return all(map(_is_number, texts)) and any(map(_DECIMALS.search, texts))
 
 
 def _without_unit(texts: list[str]) -> list[str]:
@@ -118,7 +131,7 @@ def _is_number(text: str) -> bool:
     return bool(_NUMBER.fullmatch(text)) and any(map(str.isdigit, text))
 
 
-def _remedy(words: list[str], decimals: list[str]) -> list[str | Argument]:
+def _remedy(words: list[str], numbers: list[str], decimals: list[str]) -> list[str | Argument]:
     """Return how to read such a column as numbers, in the parts of a message."""
     if words:
         missing = Argument("na_values", value=repr(words[0]))
@@ -132,6 +145,6 @@ def _remedy(words: list[str], decimals: list[str]) -> list[str | Argument]:
     if commas and points:
         few = min(commas, points, key=len)[0]
         return [f"Some have a decimal point and others a comma, here {few!r}: write all alike"]
-    if any("," in text for text in decimals):
+    if any("," in text for text in numbers):  # also "18,0", which is whole
         return ["Read them with ", DECIMAL_COMMA]
-    return ["Convert them to numbers, as .astype(float) does"]
+    return [TO_NUMBERS]

@@ -12,6 +12,7 @@ from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 from gerrymend._numeric.arrays import in_words, is_dask_collection, is_device_array, on_host
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.categories import check_label_types
+from gerrymend.inputs.indexes import check_same_index
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_whole
 from gerrymend.inputs.validation import as_vector, check_labels, check_same_length
@@ -191,6 +192,7 @@ class MixtureClassifier:
         if sample_weight is not None:
             weight = check_finite_weights(sample_weight)
         check_same_length(X=len(positive), y=len(labels), sample_weight=len(weight))
+        check_same_index(X=X, y=y, sample_weight=sample_weight)
         right = np.where(labels == self.classes_[1], positive, 1.0 - positive)
         # As scikit-learn's accuracy does, count a label that is unknown here as wrong.
         right[~np.isin(labels, self.classes_)] = 0.0

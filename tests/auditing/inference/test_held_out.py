@@ -131,7 +131,29 @@ def test_scores_of_the_second_sample_are_cut_too(rows):
     y, _, attributes, weight = rows
     report = audit(y, weight, sensitive_features=attributes, threshold=0.5,
                    holdout=(y, weight, attributes))  # fmt: skip
-    assert report.held_out.subgroup.unfairness == pytest.approx(report.worst.unfairness)
+    assert report.held_out.subgroup.unfairness == pytest.approx(report.lead.unfairness)
+
+
+def test_who_leads_is_measured_and_not_the_most_favoured():
+    """Blue people are favoured by more than anyone is worse off; who is worst off leads."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    attributes = {
+        "race": rng.choice(["blue", "green", "red"], n, p=[0.3, 0.35, 0.35]),
+        "town": rng.choice(["Au", "Ulm"], n, p=[0.1, 0.9]),
+    }
+    rate = np.where(
+        attributes["race"] == "blue", 0.8, np.where(attributes["town"] == "Au", 0.2, 0.6)
+    )
+    p = (rng.random(n) < rate).astype(int)
+    report = audit([0] * n, p, sensitive_features=attributes, notion="statistical_parity",
+                   subgroups="conjunctions", favourable="positive", test_size=0.5)  # fmt: skip
+    assert report.worst.treated == "better"
+    assert report.lead.treated == "worse"
+    there = report.held_out.subgroup
+    assert there.describe() == report.lead.describe()
+    words = " ".join(str(report).split())
+    assert f"On 1,500 rows that were not searched, {there.describe()}: " in words
 
 
 BAD = [

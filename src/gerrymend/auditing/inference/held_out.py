@@ -26,7 +26,7 @@ from gerrymend.notions import FairnessNotion
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeldOut:
-    """The worst subgroup of a search, on rows that were not searched.
+    """The subgroup that a report leads with, on rows that were not searched.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def measure_held_out(
     Parameters
     ----------
     found : Subgroup or None
-        The worst subgroup of the search.
+        The subgroup that leads.
     tally : Tally
         The rows that were held out.
     searched : Tally

@@ -113,7 +113,8 @@ def permutation_test(
                 on_draw(done, n_permutations)
     if about is None:
         about = int(np.argmax([abs(float(part.bracket.found.values[0])) for part in examined]))
-    return _summary(families, done, about)
+    asked = n_permutations if done < n_permutations else None
+    return replace(_summary(families, done, about), n_asked=asked)
 
 
 def why_no_test(tally: Tally, examined: Sequence[Examined]) -> str:

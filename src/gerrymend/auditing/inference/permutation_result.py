@@ -85,6 +85,8 @@ class PermutationTest:
     families : tuple of FamilyTest
         The test of each family: rates over all rows, over rows of one label, of each class of more
         than two, and of each mean of numbers. Each p-value is multiplied by their number.
+    n_asked : int or None
+        Permutations that were asked for, where time was up before they were made; else None.
     null : {"permuted", "right_scores", "symmetric_errors"}
         What draws are of: outcomes dealt to the rows anew; of scores, labels drawn with their
         probabilities or, of numbers, errors with signs that were drawn anew. The p-value is then of
@@ -109,6 +111,7 @@ class PermutationTest:
     searched: float | None = None
     maxima: Mapping[int, Array] = field(default_factory=dict, repr=False, compare=False)
     families: tuple[FamilyTest, ...] = field(default=(), repr=False, compare=False)
+    n_asked: int | None = field(default=None, repr=False)
     null: str = field(default=PERMUTED, repr=False)
 
     @property

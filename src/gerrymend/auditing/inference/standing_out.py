@@ -176,7 +176,7 @@ class NamedGroups:
     def _deviation(self, seen: NotionTally) -> Array:
         """Return the standard deviation of each group's sum; 0 where it can't but be the same."""
         if seen.cells.predicted is not None:  # rows are drawn independently of each other
-            return np.sqrt(self._sums(variance_by_cell(seen)))
+            return np.sqrt(self._sums(variance_by_cell(seen)[:, None])[:, 0])
         place = np.zeros(seen.tally.weight.shape[1], dtype=np.intp)
         place[seen.cells.active] = np.arange(len(seen.cells.active))
         deviation = np.zeros(len(self))

@@ -29,7 +29,7 @@ from gerrymend.subgroups.rules import Conjunction, Rule
 # each of the coarser cuts is one of the finer.
 BINS = (16, 8, 4)
 # Where groups would be more, parts are fewer.
-_MOST_GROUPS = 500_000
+_MOST_GROUPS = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +167,7 @@ class Ranges(NamedTuple):
 def ranges_that_meet(seen: NotionTally, floor: int) -> Ranges:
     """Return the values and ranges of at most three attributes that leave `floor` rows, and others.
 
-    Numbers are cut as finely as leaves no more than 500,000 groups, and as many attributes in each
+    Numbers are cut as finely as leaves no more than 50,000 groups, and as many attributes in each
     as the coarsest cuts do.
     """
     coarsest = _Cut.of(seen, BINS[-1])

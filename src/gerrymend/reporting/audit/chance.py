@@ -8,7 +8,7 @@ import numpy as np
 from gerrymend._numeric.rate_intervals import rate_interval
 from gerrymend.notions import NOTION_NAMES, rate_and_class
 from gerrymend.reporting.audit.direction import in_unit, of_numbers
-from gerrymend.reporting.audit.permutations import families, is_least
+from gerrymend.reporting.audit.permutations import cut_short_words, families, is_least
 from gerrymend.reporting.audit.said import whose_words
 from gerrymend.reporting.audit.score_words import draws_of
 from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
@@ -109,7 +109,8 @@ def p_words(report: Report) -> str:
     """
     value = own_p_value(report)
     assert value is not None
-    return f"{p_equals(value)}{quick_search_words(report)}"
+    told = [p_equals(value), cut_short_words(report)]
+    return f"{', '.join(filter(None, told))}{quick_search_words(report)}"
 
 
 def quick_search_words(report: Report) -> str:
@@ -230,7 +231,8 @@ def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
     """
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
-    on_others = apart and group == report["worst"] and held_out["subgroup"] is not None
+    there = held_out["subgroup"] if apart else None
+    on_others = there is not None and is_named(there, group)
     one = sharpest(report)
     if one is not None and is_named(one, group) and not on_others:
         tested = report["sharpest"]
@@ -304,7 +306,7 @@ def held_out_rows(held_out: Mapping[str, Any]) -> str:
 
 
 def held_out_sentence(report: Report) -> str:
-    """Say how the worst subgroup fares on rows that were not searched.
+    """Say how the subgroup that leads fares on rows that were not searched.
 
     Where it was searched on the same rows they confirm nothing, and that is said. Unfairness has
     its sign there, as the group may differ the other way than where it was found.
@@ -320,7 +322,8 @@ def held_out_sentence(report: Report) -> str:
             f"{where} nothing can be confirmed: what was found worst there looks worse than it is. "
             "Other rows tell (holdout, test_size; --holdout, --test-size)."
         )
-    where += f", {whose_words(report)}" if _whose(report) else ""
+    if not is_named(there, report["worst"]):
+        where += f", {there['subgroup']}"
     unit = f" {there.get('unit') or ''}".rstrip()
     of_it = f"{signed_unfairness(there['unfairness'], gamma)}{unit}"
     treated = f"{rate_sentence(there)}, unfairness {of_it}"

@@ -108,7 +108,7 @@ def how_facts(report: Report) -> Facts:
         ("Subgroups searched", report["covers"]),
         ("Unfairness allowed", allowed_words(report)),
         ("Smallest group described", _smallest(report)),
-        (capitalised(draws_of(report, "value").noun), count(report["n_permutations"])),
+        (capitalised(draws_of(report, "value").noun), _draws(report)),
         ("For the people behind the rows", _confidence(report)),
         ("Flags", _flags(report)),
     ]
@@ -166,3 +166,10 @@ def expert_facts(report: Report) -> Facts:
             )
         )
     return facts
+
+
+def _draws(report: Mapping[str, Any]) -> str:
+    """Return how many draws were made, and were asked for where the time was over before."""
+    asked = report.get("permutations_asked")
+    more = "" if asked is None else f"; {count(asked)} were asked for, and the time was over"
+    return f"{count(report['n_permutations'])}{more}"

@@ -22,7 +22,7 @@ def audit_markdown(
         *([_list(view["about"])] if view["about"] else []),
         escaped(view["subtitle"]),
         *(f"**Warning.** {escaped(sentence)}" for sentence in view["warnings"]),
-        " ".join([f"**{view['heading']}.**", *map(escaped, view["cautions"])]),
+        " ".join([f"**{escaped(view['heading'])}.**", *map(escaped, view["cautions"])]),
         *(f"- **{value}** {escaped(words)}" for value, words in view["people"]),
         " ".join(map(escaped, view["verdict"])),
         escaped(view["direction"]),

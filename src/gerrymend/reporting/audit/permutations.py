@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gerrymend.reporting.wording import count
+
 Report = Mapping[str, Any]
 
 
@@ -13,6 +15,19 @@ def is_least(p_value: float, report: Report) -> bool:
     """
     draws = report["n_permutations"]
     return bool(p_value * (1 + draws) <= families(report) * (1 + 1e-9))
+
+
+def cut_short_words(report: Report) -> str:
+    """Return that the clock cut draws off, which may give another p-value next time; "" if not.
+
+    >>> cut_short_words({"n_permutations": 57, "permutations_asked": 199})
+    'of 57 draws: 199 were asked for, and the time was over'
+    """
+    asked = report.get("permutations_asked")
+    if asked is None:
+        return ""
+    made = count(report["n_permutations"])
+    return f"of {made} draws: {count(asked)} were asked for, and the time was over"
 
 
 def families(report: Report) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.direction import average, in_unit
-from gerrymend.reporting.audit.permutations import is_least
+from gerrymend.reporting.audit.permutations import cut_short_words, is_least
 from gerrymend.reporting.audit.score_words import draws_of
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence, rows_noun
 from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_sentence
@@ -53,7 +53,7 @@ def adjusted_words(report: Report) -> str:
     if is_least(tested["p_value"], report):
         draws = draws_of(report, "value").noun.replace("permutations", "shuffles")
         told += f"; {count(report['n_permutations'])} {draws} can give no less"
-    return told
+    return "; ".join(filter(None, [told, cut_short_words(report)]))
 
 
 def likely_words(report: Report) -> str:

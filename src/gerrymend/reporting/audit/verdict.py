@@ -23,7 +23,12 @@ from gerrymend.reporting.audit.standing_out import (
     standing_out_sentences,
     stands_out,
 )
-from gerrymend.reporting.audit.who_leads import is_chance, may_be_chance, sharpest_leads
+from gerrymend.reporting.audit.who_leads import (
+    is_chance,
+    may_be_chance,
+    sharpest,
+    sharpest_leads,
+)
 from gerrymend.reporting.wording import bound, count
 
 Report = Mapping[str, Any]
@@ -58,11 +63,16 @@ def look(report: Report) -> Look:
     if report["warnings"]:
         return reserved(plain, "with warnings")
     exceeds = report["verdict"] == "exceeds gamma"
-    if may_be_chance(report) and stands_out(report):
-        one = f"one group stands out, which is {likely_words(report)}"
+    if stands_out(report) and (may_be_chance(report) or report["verdict"] == "within gamma"):
+        told = sharpest(report)
+        who = "one group" if told is None else told["subgroup"]
+        one = f"{who} stands out, which is {likely_words(report)}"
         if exceeds:
             return plain._replace(heading=f"{plain.heading}, which could be chance; {one}")
-        return reserved(plain, one, "; ")
+        # Proven to be little, and no chance all the same.
+        calm = not may_be_chance(report) and not exceeds_alone(report)
+        named = plain._replace(heading=f"{plain.heading}; {one}")
+        return named if calm else reserved(plain, one, "; ")
     if exceeds and may_be_chance(report):
         return reserved(plain, "which could be chance")
     return reserved(plain, "of what was searched") if exceeds_alone(report) else plain

@@ -1,0 +1,76 @@
+"""What is said of chance: draws that were cut off, and who stands out where all is allowed."""
+
+import numpy as np
+import pytest
+
+from gerrymend import audit, check_report
+from gerrymend.auditing.inference import permutation
+from gerrymend.reporting.audit.verdict import look
+
+TOLD = "of 20 draws: 39 were asked for, and the time was over"
+
+
+def people(n=400):
+    rng = np.random.default_rng(0)
+    town = np.where(np.arange(n) % 8 == 0, "Au", "Ulm")
+    decided = (rng.random(n) < np.where(town == "Au", 0.9, 0.4)).astype(int)
+    given = {"sensitive_features": {"town": town, "sex": rng.choice(["F", "M"], n)}}
+    return ([0] * n, decided), given
+
+
+@pytest.fixture
+def clock_after_20(monkeypatch):
+    monkeypatch.setattr(permutation, "rounds", lambda *_, **__: iter([[range(20)]]))
+
+
+def flat(text):
+    return " ".join(text.split())
+
+
+def test_draws_that_the_clock_cut_off_are_told(clock_after_20):
+    rows, given = people()
+    report = audit(*rows, **given, notion="statistical_parity", n_permutations=39,
+                   favourable="positive", subgroups="conjunctions")  # fmt: skip
+    data = report.to_dict()
+    assert (data["n_permutations"], data["permutations_asked"]) == (20, 39)
+    for text in (str(report), report.to_markdown(), report.to_html()):
+        assert TOLD in flat(text)
+    checked = check_report(data, *rows, **given)
+    assert checked.problems == []
+    for wrong in (20, 3):
+        lie = check_report({**data, "permutations_asked": wrong}, *rows, **given)
+        assert any("permutations_asked" in one for one in lie.problems)
+
+
+def test_draws_that_were_all_made_are_not_told_to_be_fewer():
+    rows, given = people()
+    report = audit(*rows, **given, notion="statistical_parity", n_permutations=39)
+    assert "permutations_asked" not in report.to_dict()
+    assert "asked for" not in str(report)
+
+
+def test_who_stands_out_is_named_where_all_is_allowed():
+    rows, given = people()
+    report = audit(*rows, **given, notion="statistical_parity", n_permutations=99, gamma=0.2,
+                   favourable="negative", subgroups="conjunctions")  # fmt: skip
+    data = report.to_dict()
+    assert (data["verdict"], data["p_value"]) == ("within gamma", 0.01)
+    heading = "Within what is allowed; town = Au stands out, which is hardly chance"
+    assert look(data).heading.startswith(heading)
+    assert heading in flat(str(report))
+
+
+def test_a_heading_that_names_someone_obeys_nothing_of_the_data():
+    rows, given = people()
+    town = "[red]<script>alert(1)</script>\x1b[31m"
+    given["sensitive_features"]["town"] = np.where(
+        given["sensitive_features"]["town"] == "Au", town, "Ulm"
+    )
+    report = audit(*rows, **given, notion="statistical_parity", n_permutations=99, gamma=0.2,
+                   favourable="negative", subgroups="conjunctions")  # fmt: skip
+    assert "stands out, which is" in look(report.to_dict()).heading
+    assert "<script>alert" not in report.to_html()
+    assert "<script>alert" not in report.to_markdown()
+    for text in (str(report), report.to_html(), report.to_markdown()):
+        assert "\x1b" not in text
+    assert "[red]" in str(report)
