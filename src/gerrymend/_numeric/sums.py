@@ -110,7 +110,7 @@ def total_by_cell(
 
 def parts_by_key(
     keys: NDArray[np.intp], values: Array, n_keys: int, shifts: Sequence[float] | None = None
-) -> list[Array]:
+) -> list[NDArray[Any]]:
     """Return the sums by key of the parts of values, each without error; the largest part first.
 
     They are those of `exact_parts`, or of `parts_on` with the `shifts` of some grids. Many values
