@@ -1,11 +1,13 @@
 """Sums that don't depend on the order of their terms."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gerrymend._numeric._sums_kernel import add_parts_by_key
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -15,6 +17,8 @@ Whole = NDArray[np.int64]
 MODEST = 256
 MODEST_SINGLE = 32
 _MOST_SHIFTED = 1022
+# Fewer values than this are split by NumPy, which needs no compiling.
+_MANY = 2**15
 
 
 def exactly_summable(values: Array) -> Array:
@@ -94,16 +98,37 @@ def total(values: Array) -> float:
 
 
 def total_by_cell(
-    cell: NDArray[np.intp], values: Array, n_cells: int, shifts: Iterable[float] | None = None
+    cell: NDArray[np.intp], values: Array, n_cells: int, shifts: Sequence[float] | None = None
 ) -> Array:
     """Return the sum of values in each cell, independent of the order of the rows.
 
     A sum of positive values is positive, so that a cell with weight has weight in every sum. With
     the `shifts` of some grids, digits finer than these are dropped.
     """
-    parts = exact_parts(values) if shifts is None else parts_on(values, shifts)
-    sums = (np.bincount(cell, part, n_cells) for part in parts)
-    return add_parts(sums, n_cells)
+    return add_parts(parts_by_key(cell, values, n_cells, shifts), n_cells)
+
+
+def parts_by_key(
+    keys: NDArray[np.intp], values: Array, n_keys: int, shifts: Sequence[float] | None = None
+) -> list[NDArray[Any]]:
+    """Return the sums by key of the parts of values, each without error; the largest part first.
+
+    They are those of `exact_parts`, or of `parts_on` with the `shifts` of some grids. Many values
+    are split and added in one compiled pass.
+
+    >>> [part.tolist() for part in parts_by_key(np.array([0, 1, 0]), np.array([1.0, 0.5, 2]), 2)]
+    [[3.0, 0.5]]
+    """
+    if len(values) < _MANY:
+        parts = exact_parts(values) if shifts is None else parts_on(values, shifts)
+        return [np.bincount(keys, part, n_keys) for part in parts]
+    if shifts is None:
+        sizes = np.abs(values)
+        smallest = float(sizes.min(initial=np.inf, where=sizes > 0))
+        shifts = grid_shifts(len(values), float(sizes.max(initial=0.0)), smallest)
+    sums = np.zeros((len(shifts), n_keys))
+    add_parts_by_key(keys, values, np.array(shifts, dtype=np.float64), sums)
+    return list(sums)
 
 
 def add_parts(sums: Iterable[NDArray[Any]], n_cells: int) -> Array:

@@ -9,8 +9,8 @@ import numpy as np
 from gerrymend._numeric.sums import (
     Array,
     add_parts,
-    exact_parts,
     grid_shifts,
+    parts_by_key,
     total,
     total_by_cell,
 )
@@ -87,7 +87,7 @@ def with_outcomes(tally: Tally, u: Array) -> Tally:
     key = rows.cell + m * rows.y
     counts = rows.y == 1
     # Sums of parts have no error, so that neither the order of the rows nor their cells show.
-    sums = [np.bincount(key, part, 2 * m) for part in exact_parts(rows.weight * u)]
+    sums = parts_by_key(key, rows.weight * u, 2 * m)
     mass = total(rows.weight * counts)
     centre = math.fsum(np.concatenate([np.zeros(1), *sums])) / mass if mass else 0.0
     outcomes = u[counts]

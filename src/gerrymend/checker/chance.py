@@ -149,7 +149,8 @@ def _wrong_groups(tests: list[_Test], case: Case) -> Iterator[str]:
             if p < exact(own.p_value) or (is_all and p != exact(own.p_value)):
                 yield f"{name} is stated as {group['p_value']!r}, and its test has {own.p_value!r}."
             if own.detectable is not None and not is_all:
-                yield from _wrong_side(name, p, value, exact(own.detectable), True, case)
+                line = exact(own.detectable)
+                yield from _wrong_side(name, p, "its unfairness", value, line, True, case)
             known.append((own, value, p))
     for test, value, p in known:
         for other, less, larger in known:
@@ -238,7 +239,8 @@ def _wrong_figures(test: _Test, case: Case) -> Iterator[str]:
     # Reports of before have the highest of several lines: what is below it may be above its own.
     is_own = families == 1 or "p_values" in stated
     p = exact(test.p_value)
-    yield from _wrong_side(f"p_value{suffix}", p, exact(found), exact(least), is_own, case)
+    name = f"p_value{suffix}"
+    yield from _wrong_side(name, p, "searched_unfairness", exact(found), exact(least), is_own, case)
 
 
 def _wrong_search(test: _Test, suffix: str, case: Case) -> Iterator[str]:
@@ -269,14 +271,20 @@ def _finds_the_worst(stated: Mapping[str, Any]) -> bool:
 
 
 def _wrong_side(
-    name: str, p: Fraction, found: Fraction, least: Fraction, is_own: bool, case: Case
+    name: str,
+    p: Fraction,
+    what: str,
+    found: Fraction,
+    least: Fraction,
+    is_own: bool,
+    case: Case,
 ) -> Iterator[str]:
-    """Yield a sentence if what was found is on the wrong side of what is detectable.
+    """Yield a sentence if what was `found` is on the wrong side of what is detectable.
 
     `least` is the draw that no more draws may reach than 5 % allow: whatever is above it has a
     p-value of at most 5 %, and nothing else has. It `is_own` unless it is the highest of several.
     """
-    beside = f"its unfairness, {float(found)!r}, is"
+    beside = f"{what}, {float(found)!r}, is"
     if p > LEVEL and found > least + case.rounding:
         yield (
             f"{name} is stated as {float(p)!r}, and {beside} above what is detectable, "
