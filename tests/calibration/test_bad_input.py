@@ -105,7 +105,7 @@ X = np.log(SCORE / (1 - SCORE))[:, None]
             {"cv": 200},
             "cv must be at most .*, the number of rows of the rarer",
         ),
-        (Ridge(), {"cv": 121}, "cv must be at most 120, the number of rows; got 121"),
+        (Ridge(), {"cv": 121}, "cv must be at most 120, the number of rows .*; got 121"),
         (LogisticRegression(), {"cv": []}, "cv must put every row into the test rows of one fold"),
         (
             LogisticRegression(),

@@ -8,6 +8,7 @@ from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
@@ -246,3 +247,14 @@ def test_it_has_to_be_fitted(people):
         SubgroupCalibrator(LogisticRegression(), cv="prefit").fit(
             X, [0, 1] * 750, sensitive_features=A
         )
+
+
+def test_rows_may_be_texts():
+    """What the estimator takes is for it to say."""
+    texts = ["old and grey", "young and new"] * 60
+    y = [0, 0, 0, 1, 1, 0] * 20
+    model = SubgroupCalibrator(
+        make_pipeline(CountVectorizer(), LogisticRegression()), n_draws=19, subgroups="marginals"
+    )
+    model.fit(texts, y, sensitive_features={"sex": ["F", "M"] * 60})
+    assert model.predict(texts[:2], sensitive_features={"sex": ["F", "M"]}).shape == (2,)

@@ -123,3 +123,9 @@ def test_right_scores_are_left_alone_as_often_as_stated(probabilities):
 def test_plain_data_makes_the_same_change():
     for change in (OddsChange(0.1 + 0.2, 1 / 3), NumberChange(-1e-17, 0.1)):
         assert change_of_plain(change.to_dict()) == change
+
+
+def test_a_sum_beyond_the_last_digit_is_come_near_to():
+    """No probability is above 1: where Newton's step has no slope, it was a division by 0."""
+    change = towards_mean(np.full(29, 1 + 1e-15), np.ones(29), np.ones(29), probabilities=True)
+    assert change.apply(np.array([0.5]))[0] == pytest.approx(1.0)

@@ -233,3 +233,18 @@ def test_patches_are_told_in_a_table_and_undone():
     np.testing.assert_array_equal(patches.undo(len(patches)).apply(score, A), score)
     assert patches.undo(0) is patches
     assert undone.standing is None
+
+
+def test_what_rounding_leaves_is_not_patched():
+    """Group by group the label is known: patches went on to scores of 1e-24, or divided by 0."""
+    group = np.repeat([0, 1, 2], 12)
+    y = (group > 0) * 1.0
+    score = np.resize([0.25, 0.5, 0.75], 36)
+    patches = calibrate(
+        y, score, sensitive_features={"group": group.astype(str)}, level=1, n_draws=19,
+        subgroups="marginals", min_group_size=5, notion=Multicalibration([0.5]),
+    )  # fmt: skip
+    assert patches.standing.stopped == "unchanged"
+    assert 0 < patches.standing.after <= 1e-12
+    changed = patches.apply(score, {"group": group.astype(str)})
+    assert ((changed > 1e-16) & (changed <= 1)).all()

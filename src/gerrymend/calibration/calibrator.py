@@ -349,11 +349,11 @@ def _check_target(y: Any, *, classifier: bool) -> Any:
 
 
 def _n_rows(X: Any) -> int:
-    """Return how many rows a table has; raise an ArgumentError for what is none."""
+    """Return how many rows there are; what is in them, such as texts, the estimator checks."""
     try:
         return int(_num_samples(X))
     except TypeError:
-        raise ArgumentError("X", f"must be a frame or an array; got {short(X)}.") from None
+        raise ArgumentError("X", f"must be a frame, an array or a list; got {short(X)}.") from None
 
 
 def _known_classes(estimator: Any, labels: Any) -> Any:

@@ -131,7 +131,9 @@ def _with_sum(score: Array, weight: Array, wanted: float) -> OddsChange:
         p = OddsChange(math.exp(shift)).apply(score)
         too_low = wanted - float(weight @ p)
         low, high = (shift, high) if too_low > 0 else (low, shift)
-        following = shift + too_low / float(weight @ (p * (1 - p)))
+        slope = float(weight @ (p * (1 - p)))
+        # Where all p are 0 or 1, to the last digit, there is no slope.
+        following = shift + too_low / slope if slope > 0 else math.nan
         # Newton's step where it stays between what is too low and too high, else the middle.
         if not low < following < high:
             following = (low + high) / 2

@@ -67,8 +67,8 @@ def _check_enough(number: int, y: NDArray[Any], *, classifier: bool) -> None:
         of = " of the rarer label" if classifier else ""
         raise ArgumentError(
             "cv",
-            f"must be at most {fewest:,}, the number of rows{of}; got {number:,}. Use fewer folds, "
-            "or more rows.",
+            f"must be at most {fewest:,}, the number of rows{of} (n_samples={len(y)}); got "
+            f"{number:,}. Use fewer folds, or more rows.",
         )
 
 

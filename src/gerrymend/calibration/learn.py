@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.calibration.chance import Chance
 from gerrymend.calibration.changes import Change, for_everyone, towards_mean
 from gerrymend.calibration.patches import Patch, interval_words
@@ -75,6 +76,8 @@ class _Loop:
         self._rows = rows
         self._settings = settings
         self._error = rows.squared_error(rows.score)
+        # Sums of errors round by less; patches of what is left below it would chase the rounding.
+        self._rounding = ROUNDING * float(np.abs(rows.y - rows.score).max())
         self._told_columns = describable_columns(
             settings.subgroups, rows.columns, settings.min_group_size
         )
@@ -122,6 +125,8 @@ class _Loop:
             worst, _ = self._told.prove(alpha, self._settings.budget)
             if worst.size <= alpha:
                 return self._end_of_proof(alpha)
+        if worst.size <= self._rounding:
+            return _Stop(UNCHANGED)
         limit = self._limit(worst.size)
         if worst.size <= limit:
             return self._within_chance(worst, limit)

@@ -18,6 +18,7 @@ there was time to decide them all.
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
