@@ -47,6 +47,15 @@ class LogisticSettings(NamedTuple):
         return cls(*(settings[name] for name in cls._fields)) if alike else None
 
 
+def can_be_fitted_from_sums(estimator: Any) -> bool:
+    """Return True if sums over rows, wherever they are, are all that a fit needs.
+
+    >>> can_be_fitted_from_sums(LinearRegression()), can_be_fitted_from_sums(LinearRegression)
+    (True, False)
+    """
+    return is_plain_least_squares(estimator) or LogisticSettings.of(estimator) is not None
+
+
 # Parameters of a logistic regression that move its optimum in a known way, or not at all.
 _FREE = frozenset(
     {
