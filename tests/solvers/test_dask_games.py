@@ -15,8 +15,13 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
+from gerrymend._numeric.merged_cuts import SortedScores  # noqa: E402
+from gerrymend.models.mixture import LinearPredictor  # noqa: E402
 from gerrymend.solvers.dask import blocks as dask_blocks  # noqa: E402
 from gerrymend.solvers.dask import partition_block  # noqa: E402
+from gerrymend.solvers.dask.file_store import FileStore  # noqa: E402
+from gerrymend.solvers.dask.partition_block import PartitionBlock  # noqa: E402
+from gerrymend.solvers.players.row_block import RowBlock  # noqa: E402
 from tests.cut_short import assert_same as assert_same_to_the_bit  # noqa: E402
 from tests.marks import slow  # noqa: E402
 from tests.solvers.test_dask_checkpoints import Stopping, press  # noqa: E402
@@ -175,6 +180,31 @@ def test_a_fit_that_is_cut_short_goes_on(client, tmp_path, solver):
     with Stopping("logistic", 7, press), pytest.raises(KeyboardInterrupt):
         fit(tmp_path / "fit")
     assert_same_to_the_bit(fit(tmp_path / "fit"), whole, X)
+
+
+def test_blocks_in_files_answer_the_same(monkeypatch, tmp_path):
+    X, y, A, weight = problem()
+    cost = np.random.default_rng(0).normal(size=40)
+    predictor = LinearPredictor(np.linspace(-1, 1, 6), 0.1)
+
+    def answers():
+        block = PartitionBlock(X, y, A, weight)
+        entries = block.answer(
+            PartitionBlock.settle, 1, {"attribute_0": None, "attribute_1": None}, {}
+        )
+        assert entries.n_rows.sum() == 600
+        assert len(entries.values) == 40
+        at = np.full(7, 0.1)
+        return (
+            block.answer(RowBlock.logistic, at, cost).gradient,
+            block.answer(RowBlock.decided, [predictor]).weights,
+            block.answer(RowBlock.scores, "fit", predictor, cost[None], SortedScores.some, 9),
+        )
+
+    in_memory = answers()
+    monkeypatch.setattr(partition_block, "store_if_short", lambda _: FileStore(str(tmp_path)))
+    for one, other in zip(answers(), in_memory, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_too_many_label_cells_are_refused_with_a_remedy(client, monkeypatch):

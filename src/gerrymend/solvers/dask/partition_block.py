@@ -121,7 +121,8 @@ class PartitionBlock:
             empty = tuple(Column(name, np.zeros(0)) for name in (*levels, *controls))
             cells = Cells((labels, *empty), np.zeros(0, dtype=np.intp))
         check_few(len(cells))
-        self._block = RowBlock(rows.features, rows.weight, cells.index, len(cells))
+        with self._at_hand():
+            self._block = RowBlock(rows.features, rows.weight, cells.index, len(cells))
         self._forget(rows, "features")
         self._put(self._block, "features")
         return Entries(
