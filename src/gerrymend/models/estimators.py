@@ -43,6 +43,8 @@ class LogisticSettings(NamedTuple):
             return None
         default = LogisticRegression().get_params()
         settings = estimator.get_params()
+        if settings.get("penalty") == "l2":  # which is the default, by its older name
+            settings["penalty"] = default["penalty"]
         alike = all(settings[name] == default[name] for name in default if name not in _FREE)
         return cls(*(settings[name] for name in cls._fields)) if alike else None
 
