@@ -149,6 +149,7 @@ def test_a_fit_that_does_not_converge_says_so():
     [
         ({"C": 2.0, "tol": 1e-3, "solver": "newton-cg"}, True),
         ({"fit_intercept": False, "n_jobs": 2}, True),
+        ({"penalty": "l2"}, True),
         ({"class_weight": "balanced"}, False),
         ({"solver": "liblinear"}, False),
         ({"l1_ratio": 1.0, "solver": "saga"}, False),

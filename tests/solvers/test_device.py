@@ -5,6 +5,7 @@ import pytest
 import sklearn
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 from gerrymend import FictitiousPlay, LinearThresholds, SubgroupParityClassifier
 from gerrymend.notions import FALSE_POSITIVE_RATE
@@ -34,7 +35,7 @@ def classifier(**changes):
         "solver": "fictitious_play", "subgroups": LinearThresholds(search="regression"),
         "C": 7.3, "tol": None, "max_iter": 100, "random_state": 0,
     }  # fmt: skip
-    return SubgroupParityClassifier(LinearRegression(), **(parameters | changes))
+    return SubgroupParityClassifier(**({"estimator": LinearRegression()} | parameters | changes))
 
 
 def tensors(rows, dtype):
@@ -143,30 +144,58 @@ def test_without_dispatch_there_is_a_remedy():
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        ({"estimator": LogisticRegression()}, "estimator=LogisticRegression"),
-        ({"estimator": LinearRegression(positive=True)}, "estimator=LinearRegression"),
-        ({"solver": "exponentiated_gradient"}, "solver=ExponentiatedGradient"),
-        ({"solver": FictitiousPlay(order="appendix")}, "order='body' alone"),
-        ({"subgroups": "linear"}, "subgroups=LinearThresholds"),
-        ({"notion": "equalized_odds"}, "2 notions at once"),
-        ({"certify": True}, "certify=True"),
+        {"estimator": LogisticRegression(tol=1e-9, max_iter=1000), "subgroups": "linear"},
+        {"subgroups": "marginals", "notion": "equalized_odds"},
+        {"subgroups": "marginals", "solver": "multiplicative_weights"},
+        {"solver": FictitiousPlay(order="appendix")},
     ],
+    ids=repr,
 )
-def test_what_has_no_fast_path_is_refused(changes, message):
-    X, A, y, _ = tensors(problem(), torch.float64)
-    with pytest.raises(ValueError, match=message):
-        classifier().set_params(**changes).fit(X, y, sensitive_features=A)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_game_is_that_of_arrays_in_memory(changes):
+    """The one of the defaults, several notions, exact classes, any solver."""
+    X, A, y, weight = rows = problem(n=400)
+    A = A.round()
+    how = {"solver": "exponentiated_gradient", "max_iter": 10, "gamma": 0.01} | changes
+    theirs = classifier(**how).fit(X, y, sensitive_features=A, sample_weight=weight)
+    x, a, labels, weights = tensors((X, A, *rows[2:]), torch.float64)
+    ours = classifier(**how).fit(x, labels, sensitive_features=a, sample_weight=weights)
+    for name in ("error", "unfairness"):
+        np.testing.assert_allclose(ours.history_[name], theirs.history_[name], atol=1e-9)
+    np.testing.assert_allclose(ours.predict_proba(x).numpy(), theirs.predict_proba(X), atol=1e-6)
+    assert str(ours.worst_subgroup_) == str(theirs.worst_subgroup_)
 
 
-def test_control_features_are_refused():
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_float32_features_are_fitted_in_float64():
+    X, A, y, _ = problem(n=400)
+    A = A.round()
+    how = {"estimator": LogisticRegression(tol=1e-9, max_iter=1000), "subgroups": "marginals",
+           "solver": "exponentiated_gradient", "max_iter": 6, "gamma": 0.01}  # fmt: skip
+    x, a, labels, _ = tensors((X, A, y, y), torch.float32)
+    theirs = classifier(**how).fit(x.double().numpy(), y, sensitive_features=A)
+    ours = classifier(**how).fit(x, labels, sensitive_features=a)
+    np.testing.assert_allclose(ours.history_["error"], theirs.history_["error"], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "estimator", [LinearRegression(positive=True), DecisionTreeClassifier()], ids=repr
+)
+def test_what_is_not_fitted_from_sums_is_refused(estimator):
     X, A, y, _ = tensors(problem(), torch.float64)
-    with pytest.raises(ValueError, match=r"control_features compares within strata, .* memory"):
-        classifier().fit(X, y, sensitive_features=A, control_features=A[:, :1])
+    with pytest.raises(ValueError, match=r"can't be trained where X is.*LogisticRegression\(\)"):
+        classifier(estimator=estimator).fit(X, y, sensitive_features=A)
+
+
+def test_arrays_are_in_one_place():
+    X, A, y, _ = tensors(problem(), torch.float64)
     on_host = [part.numpy() for part in (X, y, A)]
     with pytest.raises(TypeError, match=r"X is .*numpy.ndarray, and control_features is"):
         classifier().fit(*on_host[:2], sensitive_features=on_host[2], control_features=A[:, :1])
+    with pytest.raises(TypeError, match=r"control_features is .* Arrays must be on one device"):
+        classifier().fit(X, y, sensitive_features=A, control_features=on_host[2][:, :1])
 
 
 def bad_rows(**changes):

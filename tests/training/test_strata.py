@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import linprog
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
@@ -332,21 +333,31 @@ def test_a_stratum_without_a_row_of_the_event_is_refused_unless_left_out():
     assert report.unfairness == pytest.approx(reported(within), abs=1e-9)
 
 
-def test_rows_of_dask_and_of_devices_have_no_strata(monkeypatch):
-    arrays = pytest.importorskip("dask.array")
-    how = {"solver": "fictitious_play", "subgroups": LinearThresholds(search="regression")}
-    clf = SubgroupParityClassifier(LinearRegression(), **how)
-    parts = [arrays.from_array(part, chunks=100) for part in (X, Y, X[:, 3:], X[:, 1])]
-    refusal = r"control_features compares within strata, .* X is .*; or leave it out"
-    with pytest.raises(ValueError, match=refusal):
-        clf.fit(*parts[:2], sensitive_features=parts[2], control_features=parts[3])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_strata_on_a_device_are_those_in_memory(monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
-    x, y, a, control = map(torch.asarray, (X, Y, X[:, 3:], X[:, 1]))
+    control = (X[:, 1] > 0).astype(float)
+    clf = SubgroupParityClassifier(
+        LinearRegression(), subgroups="marginals", gamma=0.01, max_iter=10, random_state=0
+    )
+    theirs = clone(clf).fit(X, Y, sensitive_features=X[:, 3:], control_features=control)
+    x, y, a, c = map(torch.asarray, (X, Y, X[:, 3:], control))
     with config_context(array_api_dispatch=True):
-        for given in (control, JOB):
-            with pytest.raises(ValueError, match=refusal):
-                clf.fit(x, y, sensitive_features=a, control_features=given)
+        ours = clone(clf).fit(x, y, sensitive_features=a, control_features=c)
+    for name in ("error", "unfairness"):
+        np.testing.assert_allclose(ours.history_[name], theirs.history_[name], atol=1e-9)
+
+
+def test_mixtures_are_derandomised_in_memory(monkeypatch):
+    arrays = pytest.importorskip("dask.array")
+    torch = pytest.importorskip("torch")
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    how = {"solver": "fictitious_play", "subgroups": LinearThresholds(search="regression")}
+    clf = SubgroupParityClassifier(LinearRegression(), **how)
+    parts = [arrays.from_array(X, chunks=100)]
+    x = torch.asarray(X)
+    with config_context(array_api_dispatch=True):
         mixture = clf.fit(X, Y, sensitive_features=A).mixture_
         for elsewhere in (x, parts[0]):
             with pytest.raises(ValueError, match=r"X is .*chosen by rows in memory; bring it here"):

@@ -20,7 +20,7 @@ from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.parts import part_of
 from gerrymend.auditing.small_groups import may_be_described, too_few
 from gerrymend.auditing.tally import NotionTally, Strata, Tally
-from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
+from gerrymend.inputs.protected import Cells, Column, distinct_rows, read_columns
 from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_flag
 from gerrymend.notions import AnyNotion, FairnessNotion, Moment, OutcomeNotion
@@ -163,9 +163,25 @@ def strata_of(sample: Sample, moments: Iterable[Moment], *, leave_out: bool) -> 
     """
     if not sample.controls:
         return None
-    strata = check_enough_rows(distinct_rows(sample.controls), len(sample.weight))
+    n_rows = len(sample.weight)
+    return checked_strata(sample.controls, moments, sample.weight, n_rows, leave_out=leave_out)
+
+
+def checked_strata(
+    controls: Sequence[Column],
+    moments: Iterable[Moment],
+    weight: Array,
+    n_rows: int,
+    *,
+    leave_out: bool,
+) -> Cells:
+    """Return the strata of rows, or of sets of rows with the same control features.
+
+    `n_rows` are rows in all. Raises as `strata_of` does.
+    """
+    strata = check_enough_rows(distinct_rows(controls), n_rows)
     for moment in () if leave_out else moments:
-        counted = strata.index[moment.counts & (sample.weight > 0)]
+        counted = strata.index[moment.counts & (weight > 0)]
         empty = np.flatnonzero(np.bincount(counted, minlength=len(strata)) == 0)
         if empty.size:
             raise _empty_stratum(moment.rate, Strata(strata.columns, ()), int(empty[0]))

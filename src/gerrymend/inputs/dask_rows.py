@@ -79,22 +79,21 @@ def feature_meta(X: Any) -> Any:
     return X._meta
 
 
-def partitions_of(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> list[list[Any]]:
-    """Return a list [X, y, protected, weights] of delayed parts for each partition.
+def partitions_of(
+    X: Any, y: Any, sensitive_features: Any, sample_weight: Any, control_features: Any = None
+) -> list[list[Any]]:
+    """Return a list [X, y, protected, weights, control] of delayed parts for each partition.
 
-    The protected attributes are None if they are X itself, and so are weights that weren't given.
-    Everything that can be checked without the rows is.
+    The protected attributes are None if they are X itself, and so are weights and control features
+    that weren't given. Everything that can be checked without the rows is.
     """
-    if isinstance(sensitive_features, str):
-        sensitive_features = [sensitive_features]
-    if isinstance(sensitive_features, list | tuple) and is_dask_frame(X):
-        if len(sensitive_features) != len(set(sensitive_features)):
-            raise same_name("sensitive_features", list(sensitive_features))
-        for name in sensitive_features:
-            check_column(name, "sensitive_features", map(str, X.columns), "X")
-        sensitive_features = X[list(sensitive_features)]
-    given = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
-    for argument, most in (("y", 1), ("sensitive_features", 2), ("sample_weight", 1)):
+    given = {
+        "y": y,
+        "sensitive_features": _named(X, sensitive_features, "sensitive_features"),
+        "sample_weight": sample_weight,
+        "control_features": _named(X, control_features, "control_features"),
+    }
+    for argument, most in zip(given, (1, 2, 1, 2), strict=True):
         shape: tuple[Any, ...] = getattr(given[argument], "shape", ())
         if len(shape) > most or (len(shape) == 2 and shape[1] == 0):
             raise ArgumentError(
@@ -106,6 +105,18 @@ def partitions_of(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -
     for argument, data in given.items():
         parts.append([None] * len(parts[0]) if data is None else _delayed(X, data, argument))
     return [list(part) for part in zip(*parts, strict=True)]
+
+
+def _named(X: Any, given: Any, argument: str) -> Any:
+    """Return these columns of the frame X if names were given, else what was given."""
+    names = [given] if isinstance(given, str) else given
+    if not (isinstance(names, list | tuple) and is_dask_frame(X)):
+        return names
+    if len(names) != len(set(names)):
+        raise same_name(argument, list(names))
+    for name in names:
+        check_column(name, argument, map(str, X.columns), "X")
+    return X[list(names)]
 
 
 def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
@@ -161,6 +172,7 @@ class PartitionRows:
     labels: NDArray[Any]
     columns: tuple[Column, ...]
     weight: Array
+    controls: tuple[Column, ...] = ()
 
     def summary(self) -> "Summary":
         """Summarise the labels and categories, for the client to merge."""
@@ -172,18 +184,21 @@ class PartitionRows:
             return dict(zip(column.categories, sums.tolist(), strict=True))
 
         levels = {column.name: by_category(column, self.weight) for column in self.columns}
+        controls = {column.name: by_category(column, self.weight) for column in self.controls}
         counts = {column.name: by_category(column, None) or {} for column in self.columns}
         labels = list(dict.fromkeys(self.labels.tolist()))
         positive = self.weight[self.weight > 0].tolist()
         ends = (min(positive), max(positive)) if positive else None
-        return Summary(len(self.labels), labels, levels, self.features.dtype.name, ends, counts)
+        dtype = self.features.dtype.name
+        return Summary(len(self.labels), labels, levels, dtype, ends, counts, controls)
 
 
 @dataclass(frozen=True)
 class Summary:
     """The labels of some rows, and the categories of each attribute with their weights and rows.
 
-    `weights` are the smallest and the largest positive weight of a row, None where there is none.
+    `weights` are the smallest and the largest positive weight of a row, None where there is none;
+    `controls` has the categories of control features.
     """
 
     n_rows: int
@@ -192,9 +207,12 @@ class Summary:
     dtype: str
     weights: tuple[float, float] | None = None
     counts: Mapping[str, Mapping[Any, float]] = field(default_factory=dict)
+    controls: Mapping[str, Mapping[Any, float] | None] = field(default_factory=dict)
 
 
-def read_partition(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> PartitionRows:
+def read_partition(
+    X: Any, y: Any, sensitive_features: Any, sample_weight: Any, control_features: Any = None
+) -> PartitionRows:
     """Check the rows of a partition and read them as numbers.
 
     float32 features are kept, others become float64. Missing protected attributes are X itself,
@@ -212,7 +230,13 @@ def read_partition(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) 
         except TypeError:
             raise ArgumentError("X", "has missing values; fill in or drop these rows.") from None
     protected = X if sensitive_features is None else sensitive_features
-    given = {"X": X, "y": y, "sensitive_features": protected, "sample_weight": sample_weight}
+    given = {
+        "X": X,
+        "y": y,
+        "sensitive_features": protected,
+        "sample_weight": sample_weight,
+        "control_features": control_features,
+    }
     check_same_length(**{name: len(rows) for name, rows in given.items() if rows is not None})
     if not len(features):  # what a filter may leave
         return PartitionRows(features, np.zeros(0), (), np.zeros(0))
@@ -220,7 +244,10 @@ def read_partition(X: Any, y: Any, sensitive_features: Any, sample_weight: Any) 
         raise ArgumentError("X", "has NaN or infinite values; fill in or drop these rows.")
     labels = read_vector(y, "y")
     weight = np.ones(len(labels)) if sample_weight is None else check_finite_weights(sample_weight)
-    return PartitionRows(features, labels, read_columns(protected), weight)
+    controls: tuple[Column, ...] = ()
+    if control_features is not None:
+        controls = read_columns(control_features, "control_features")
+    return PartitionRows(features, labels, read_columns(protected), weight, controls)
 
 
 def merged(summaries: Sequence[Summary]) -> Summary:
@@ -236,21 +263,34 @@ def merged(summaries: Sequence[Summary]) -> Summary:
     filled = [one for one in summaries if one.n_rows]
     if not filled:
         raise ArgumentError("X", "is empty: it has no rows. Pass at least one.")
-    levels: dict[str, dict[Any, float] | None] = {}
-    for name in filled[0].levels:
-        parts = [one.levels[name] for one in filled]
-        numbers = [part is None for part in parts]
-        if any(numbers) != all(numbers):
-            raise ArgumentError(
-                Argument("sensitive_features", column=repr(name)),
-                "holds numbers in some partitions and not in others; convert it to one type.",
-            )
-        levels[name] = None if parts[0] is None else _added(parts)
+    levels = _merged_levels([one.levels for one in filled], "sensitive_features")
+    controls = _merged_levels([one.controls for one in filled], "control_features")
     labels = list(dict.fromkeys(label for one in filled for label in one.labels))
     dtype = filled[0].dtype
     weights = _checked_weights(filled, dtype)
-    counts = {name: _added([one.counts.get(name, {}) for one in filled]) for name in levels}
-    return Summary(sum(one.n_rows for one in filled), labels, levels, dtype, weights, counts)
+    counts = {
+        name: _added([one.counts.get(name, {}) for one in filled], "sensitive_features")
+        for name in levels
+    }
+    n_rows = sum(one.n_rows for one in filled)
+    return Summary(n_rows, labels, levels, dtype, weights, counts, controls)
+
+
+def _merged_levels(
+    parts: Sequence[Mapping[str, Mapping[Any, float] | None]], argument: str
+) -> dict[str, dict[Any, float] | None]:
+    """Merge the categories of each attribute, with their weights; None for a number."""
+    levels: dict[str, dict[Any, float] | None] = {}
+    for name in parts[0]:
+        of_name = [part[name] for part in parts]
+        numbers = [part is None for part in of_name]
+        if any(numbers) != all(numbers):
+            raise ArgumentError(
+                Argument(argument, column=repr(name)),
+                "holds numbers in some partitions and not in others; convert it to one type.",
+            )
+        levels[name] = None if of_name[0] is None else _added(of_name, argument)
+    return levels
 
 
 def _checked_weights(summaries: Sequence[Summary], dtype: str) -> tuple[float, float] | None:
@@ -271,14 +311,14 @@ def _checked_weights(summaries: Sequence[Summary], dtype: str) -> tuple[float, f
     return smallest, largest
 
 
-def _added(parts: Sequence[Any]) -> dict[Any, float]:
+def _added(parts: Sequence[Any], argument: str) -> dict[Any, float]:
     """Add up the weights by category over all parts; categories are sorted, a missing one last."""
     categories = {category for part in parts for category in part}
     known = [category for category in categories if category is not None]
     kinds = {type(category).__name__ for category in known}
     if len(kinds) > 1:
         raise ArgumentError(
-            "sensitive_features",
+            argument,
             f"holds values of types {', '.join(sorted(kinds))}, in different partitions; convert "
             "it to one type.",
             lead="A column of ",

@@ -89,7 +89,7 @@ def data_digests(
     ['X']
     """
     digests = {
-        "X": _digest(_head(features), words_of_columns(features)),
+        "X": _digest(_head(features), map(on_host, words_of_columns(features))),
         "y": _digest([str(classes.dtype), repr(classes.tolist())], [labels.astype(np.int64)]),
         "sensitive_features": _digest_of_columns(protected),
         "sample_weight": _digest([], [weight]),

@@ -56,7 +56,8 @@ def sums_over_partitions(
 
     parts = partitions_of(X, y, None, sample_weight)
     measured = [
-        dask.delayed(_measured)(measure, part, labels, weight) for part, labels, _, weight in parts
+        dask.delayed(_measured)(measure, part, labels, weight)
+        for part, labels, _, weight, _ in parts
     ]
     first, second = zip(*dask.compute(*measured), strict=True)
     return sum(first), sum(second)

@@ -43,8 +43,19 @@ class LogisticSettings(NamedTuple):
             return None
         default = LogisticRegression().get_params()
         settings = estimator.get_params()
+        if settings.get("penalty") == "l2":  # which is the default, by its older name
+            settings["penalty"] = default["penalty"]
         alike = all(settings[name] == default[name] for name in default if name not in _FREE)
         return cls(*(settings[name] for name in cls._fields)) if alike else None
+
+
+def can_be_fitted_from_sums(estimator: Any) -> bool:
+    """Return True if sums over rows, wherever they are, are all that a fit needs.
+
+    >>> can_be_fitted_from_sums(LinearRegression()), can_be_fitted_from_sums(LinearRegression)
+    (True, False)
+    """
+    return is_plain_least_squares(estimator) or LogisticSettings.of(estimator) is not None
 
 
 # Parameters of a logistic regression that move its optimum in a known way, or not at all.

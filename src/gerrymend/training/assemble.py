@@ -1,23 +1,24 @@
 """Decide which game a fit plays, read the rows where they are, and say why a game can't be played.
 
-There are two: the game of a solver between a Learner and an Auditor, on rows in memory; and the
-paper's between linear regressions, from sums, on rows of a device or a cluster.
+There are two: the game of a solver between a Learner and an Auditor, over label-cells, on rows in
+memory, on a device or on a cluster; and the paper's between linear regressions, from fewer sums, on
+rows of a device or a cluster.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from sklearn.base import clone
+import numpy as np
+from numpy.typing import NDArray
 
 from gerrymend._numeric.arrays import (
-    arithmetic_of,
     check_dispatch,
     in_words,
     is_dask_collection,
     is_device_array,
 )
+from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.rare_values import rows_by_value
 from gerrymend.auditing.strata import strata_of
@@ -27,72 +28,22 @@ from gerrymend.inputs.protected import Cells
 from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import is_frame
-from gerrymend.models.estimators import is_plain_least_squares
-from gerrymend.notions import (
-    AnyNotion,
-    FairnessNotion,
-    Moment,
-    OutcomeNotion,
-    moment_of,
-    warn_of_unit,
-)
-from gerrymend.solvers import Equilibrium, FictitiousPlay, GameSolver, Round
-from gerrymend.solvers.base import Interrupted
-from gerrymend.solvers.loop import Listener
+from gerrymend.models.estimators import can_be_fitted_from_sums, is_plain_least_squares
+from gerrymend.notions import AnyNotion, Moment, OutcomeNotion, moment_of, warn_of_unit
+from gerrymend.solvers import FictitiousPlay, GameSolver
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.estimator_checks import check_uses_weights
-from gerrymend.solvers.players.learners import seed_estimator
 from gerrymend.solvers.players.memory_rows import MemoryRows
-from gerrymend.solvers.players.rows import LabelCells
+from gerrymend.solvers.players.rows import LabelCells, Rows
 from gerrymend.solvers.regression.device import device_game
 from gerrymend.solvers.regression.rows import RowsRead
-from gerrymend.subgroups import LinearThresholds, SubgroupClass
+from gerrymend.subgroups import LinearThresholds
+from gerrymend.training.device_rows import read_device, rows_on_device
+from gerrymend.training.games import Game, Setting, game_of, is_elsewhere, rate_of
 
-
-class Game(NamedTuple):
-    """A game that is ready to be played."""
-
-    play: Callable[..., list[Equilibrium]]
-    """Plays it, given the limits, who listens, and a checkpoint if there is one."""
-
-    example: Callable[[], Any]
-    """Makes a predictor like those of the game."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """The parameters of a fit that decide which game is played, checked.
-
-    `audited` is the class of subgroups as `audit` searches it, and `known` are predictors of the
-    last fit to start from.
-    """
-
-    estimator: Any
-    solver: GameSolver
-    notions: Sequence[AnyNotion]
-    subgroups: SubgroupClass
-    audited: SubgroupClass
-    gammas: list[float]
-    C: float
-    certify: bool
-    known: Sequence[Any]
-    leave_out_empty_strata: bool = False
-
-    def seeded(self, seed: int) -> "Setting":
-        """Return the same with copies of estimator and solver that have the seed."""
-        estimator = clone(self.estimator)
-        solver = clone(self.solver)
-        seed_estimator(estimator, seed)
-        seed_estimator(solver, seed)
-        return replace(self, estimator=estimator, solver=solver)
-
-    def identity(self, X: Any) -> dict[str, Any]:
-        """Return what a fit that goes on from a checkpoint must share, but for its rows."""
-        shared = ("gammas", "estimator", "subgroups", "solver", "C", "certify")
-        parts = {name: getattr(self, name) for name in shared}
-        # What functions of a mean make of the rows is among the digests of these.
-        parts["notion"] = [repr(rate_of(notion)) for notion in self.notions]
-        return parts | ({"arrays": arithmetic_of(X)} if _is_elsewhere(X) else {})
+RowsOf = Callable[[Any, Array, Auditor, NDArray[np.intp], NDArray[np.intp]], Rows]
+"""Makes rows of an estimator, weights as given, the Auditor, the order of rows by label-cell, and
+where those of each begin."""
 
 
 def check_playable(X: Any, setting: Setting, **others: Any) -> None:
@@ -103,8 +54,8 @@ def check_playable(X: Any, setting: Setting, **others: Any) -> None:
     check_dispatch(X, "X")
     if others["y"] is None:
         raise ArgumentError("y", "is None.", lead="fit requires y to be passed, but the target ")
-    if _is_elsewhere(X):
-        _check_regression_game(X, setting, others)
+    if is_elsewhere(X):
+        _check_elsewhere(X, setting, others)
     else:
         _check_in_one_place(X, setting.estimator, others)
 
@@ -122,16 +73,27 @@ def read_rows(
 
     `features` is X as the estimator is to have it.
     """
-    if _is_elsewhere(X):
+    if is_elsewhere(X) and _is_regression_game(X, setting, control_features):
         read = _reader_of(X)
         return read(features, y, sensitive_features, sample_weight, rate_of(setting.notions[0]))
-    sample = Sample.read(
-        y,
-        sensitive_features,
-        sample_weight,
-        control=control_features,
-        features=X if is_frame(X) else features,
-    )
+    data = y, sensitive_features, control_features, sample_weight
+    if is_dask_collection(X):
+        the_client()
+        from gerrymend.training.cluster_rows import read_cluster  # distributed is an extra
+
+        return read_cluster(features, *data, setting=setting)
+    if is_device_array(X):
+        sample = read_device(features, *data)
+        rows_of: RowsOf = partial(rows_on_device, features)
+    else:
+        sample = Sample.read(
+            y,
+            sensitive_features,
+            sample_weight,
+            control=control_features,
+            features=X if is_frame(X) else features,
+        )
+        rows_of = partial(_in_memory, features)
     for notion in setting.notions:
         check_decisions(notion, sample)
     moments = tuple(moment_of(notion, sample.y) for notion in setting.notions)
@@ -147,19 +109,14 @@ def read_rows(
         sample.controls,
         [part for moment in moments if moment.is_own for part in moment[1:]],
     )
-    begin = partial(_begin, features, sample, moments, strata, setting)
+    begin = partial(_begin, rows_of, sample, moments, strata, setting)
     counts = rows_by_value(sample.columns)
     controls = tuple(column.name for column in sample.controls)
     return RowsRead(sample.classes, sample.columns, counts, digests, begin, controls)
 
 
-def _is_elsewhere(X: Any) -> bool:
-    """Return True for rows on a device or a cluster, of which only sums are brought here."""
-    return is_device_array(X) or is_dask_collection(X)
-
-
 def _begin(
-    features: Any,
+    rows_of: RowsOf,
     sample: Sample,
     moments: tuple[Moment, ...],
     strata: Cells | None,
@@ -169,12 +126,11 @@ def _begin(
     gammas: list[float],
     C: float,
 ) -> Game:
-    """Begin the solver's game in memory, on rows sorted by label, cell and stratum.
+    """Begin the solver's game on rows whose labels and attributes are here.
 
     Means of numbers are in units of the most that a decision changes an outcome by: solvers are
     made for rates.
     """
-    check_uses_weights(estimator, features)
     own = [moment for moment in moments if moment.is_own]
     scale = max((moment.scale for moment in own), default=1.0)
     label_cells, starts, order = LabelCells.of_sample(
@@ -186,50 +142,23 @@ def _begin(
     )
     rates = [moment.rate for moment in moments]
     auditor = Auditor(rates, setting.subgroups, label_cells, setting.audited)
-    weight = sample.weight[order]
-    rows = MemoryRows.of(estimator, features, order, label_cells, auditor.pressed, weight, starts)
-    play = partial(
-        solver.play,
-        rows,
-        auditor,
-        gammas=[gamma / scale for gamma in gammas],
-        C=C,
-        certify=setting.certify,
-        known=setting.known,
+    rows = rows_of(estimator, sample.weight, auditor, order, starts)
+    return game_of(rows, auditor, setting, solver, gammas, C, scale if own else None)
+
+
+def _in_memory(
+    features: Any,
+    estimator: Any,
+    weight: Array,
+    auditor: Auditor,
+    order: NDArray[np.intp],
+    starts: NDArray[np.intp],
+) -> MemoryRows:
+    """Return rows in memory, sorted by label, cell and stratum."""
+    check_uses_weights(estimator, features)
+    return MemoryRows.of(
+        estimator, features, order, auditor.label_cells, auditor.pressed, weight[order], starts
     )
-    example = partial(rows.best_response, auditor.base_cost[None])
-    return Game(partial(_played_in_unit, play, gammas, scale) if own else play, example)
-
-
-def _played_in_unit(
-    play: Callable[..., list[Equilibrium]],
-    gammas: list[float],
-    scale: float,
-    *,
-    on_round: Listener | None,
-    **limits: Any,
-) -> list[Equilibrium]:
-    """Play a game whose unit is `scale`, and tell of it in the unit of the outcome."""
-    of_game = {gamma / scale: gamma for gamma in gammas}
-
-    def told(equilibria: list[Equilibrium]) -> list[Equilibrium]:
-        return [one.in_unit(scale, of_game[one.gamma]) for one in equilibria]
-
-    def heard(played: Round) -> None:
-        assert on_round is not None
-        on_round(played._replace(unfairness=scale * played.unfairness))
-
-    listener = None if on_round is None else replace(on_round, tell=heard)
-    try:
-        return told(play(on_round=listener, **limits))
-    except Interrupted as stop:
-        stop.equilibria = told(stop.equilibria)
-        raise
-
-
-def rate_of(notion: AnyNotion) -> FairnessNotion:
-    """Return what a notion is called in reports."""
-    return notion.rate if isinstance(notion, OutcomeNotion) else notion
 
 
 def check_decisions(notion: AnyNotion, sample: Sample) -> None:
@@ -243,51 +172,59 @@ def check_decisions(notion: AnyNotion, sample: Sample) -> None:
         )
 
 
-def _check_regression_game(X: Any, setting: Setting, others: Mapping[str, Any]) -> None:
-    """Raise unless all that the game needs of rows like X are sums, or Dask can train on them."""
-    if others["control_features"] is not None:
-        raise ArgumentError(
-            "control_features",
-            f"compares within strata, which fits do of rows in memory alone, and X is {in_words(X)}"
-            ". Pass NumPy arrays or frames instead, by .compute() or .cpu(); or leave it out.",
-        )
-    estimator = setting.estimator
+def _is_regression_game(X: Any, setting: Setting, control_features: Any) -> bool:
+    """Return whether rows elsewhere are to play the paper's game, which needs fewer sums.
+
+    That is fictitious play between linear regressions, or between one and a Dask-native classifier,
+    for one rate.
+    """
     solver = setting.solver
     subgroups = setting.subgroups
-    n_notions = len(setting.notions)
+    estimator = setting.estimator
     of_dask = is_dask_collection(X)
-    trained = is_plain_least_squares(estimator) or (of_dask and is_dask_native(estimator))
-    regression = isinstance(subgroups, LinearThresholds) and subgroups.search == "regression"
-    problems = {
-        f"estimator={estimator!r}": not trained,
-        f"solver={solver!r}": not isinstance(solver, FictitiousPlay),
-        f"subgroups={subgroups!r}": not (regression and subgroups.intercept),
-        f"{n_notions} notions at once": n_notions != 1,
-        f"notion={setting.notions[0].name!r}": isinstance(setting.notions[0], OutcomeNotion),
-        "certify=True": setting.certify,
-        "warm_start=True": bool(setting.known),
-    }
-    wrong = [words for words, is_wrong in problems.items() if is_wrong]
-    if wrong:
+    return (
+        (is_plain_least_squares(estimator) or (of_dask and is_dask_native(estimator)))
+        and isinstance(solver, FictitiousPlay)
+        and check_choice(solver.order, "order", ("body", "appendix")) == "body"
+        and isinstance(subgroups, LinearThresholds)
+        and subgroups.search == "regression"
+        and bool(subgroups.intercept)
+        and len(setting.notions) == 1
+        and not isinstance(setting.notions[0], OutcomeNotion)
+        and control_features is None
+        and not setting.certify
+        and not setting.known
+    )
+
+
+def _check_elsewhere(X: Any, setting: Setting, others: Mapping[str, Any]) -> None:
+    """Raise unless what is to be trained can be trained where the rows are."""
+    solver = setting.solver
+    if isinstance(solver, FictitiousPlay):
+        check_choice(solver.divisor, "divisor", ("t", "t-1"))
+        check_choice(solver.side, "side", ("realised", "predicted"))
+    if _is_regression_game(X, setting, others["control_features"]):
+        return
+    of_dask = is_dask_collection(X)
+    estimator = setting.estimator
+    if not (can_be_fitted_from_sums(estimator) or (of_dask and is_dask_native(estimator))):
         native = (
             " A classifier that trains on Dask's collections, such as "
             "lightgbm.DaskLGBMClassifier(), can be the estimator too."
         )
         raise ArgumentError(
-            "X",
-            f"is {in_words(X)}, where only SubgroupParityClassifier(LinearRegression(), "
-            "solver='fictitious_play', subgroups=LinearThresholds(search='regression')) can be "
-            f"trained, for one notion; got {', '.join(wrong)}. Use these, or pass NumPy arrays."
+            Argument("estimator", value=repr(estimator)),
+            f"can't be trained where X is, which is {in_words(X)}: what is trained there is fitted "
+            "from sums over rows, which are those of LogisticRegression() with its default penalty "
+            "and of LinearRegression(). Pass one of these, or pass NumPy arrays."
             f"{native * of_dask}",
         )
-    assert isinstance(solver, FictitiousPlay)
-    check_choice(solver.divisor, "divisor", ("t", "t-1"))
-    check_choice(solver.side, "side", ("realised", "predicted"))
-    if check_choice(solver.order, "order", ("body", "appendix")) != "body":
+    means = [notion for notion in setting.notions if isinstance(notion, OutcomeNotion)]
+    if of_dask and means:
         raise ArgumentError(
-            "X",
-            f"is {in_words(X)}, where fictitious play has order='body' alone; got "
-            f"order={solver.order!r}. Leave it out, or pass NumPy arrays.",
+            Argument("notion", value=repr(means[0].name)),
+            f"is a mean of what a function says of rows, and X is {in_words(X)}, of which no row "
+            "is brought here. Pass NumPy arrays, by .compute(), or one of the rates.",
         )
 
 

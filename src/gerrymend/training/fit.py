@@ -32,7 +32,7 @@ from gerrymend.solvers.players.auditor import Subgroup
 from gerrymend.solvers.players.estimator_checks import check_estimator_kind
 from gerrymend.solvers.regression.rows import RowsRead
 from gerrymend.subgroups import SubgroupClass
-from gerrymend.training.assemble import Setting, check_playable, rate_of, read_rows
+from gerrymend.training.assemble import check_playable, read_rows
 from gerrymend.training.callbacks import (
     CallbackSupportMixin,
     Progress,
@@ -43,6 +43,7 @@ from gerrymend.training.callbacks import (
 )
 from gerrymend.training.checkpoints import FitCheckpoint
 from gerrymend.training.fitted import Fitted
+from gerrymend.training.games import Setting, rate_of
 from gerrymend.training.not_converged import warn_unless_converged
 
 Play = Callable[..., list[Equilibrium]]

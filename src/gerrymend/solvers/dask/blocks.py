@@ -19,6 +19,7 @@ from distributed.client import FutureCancelledError, FuturesCancelledError
 from threadpoolctl import ThreadpoolController
 
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.solvers.blocks import ByBlock, for_block
 from gerrymend.solvers.dask.partition_block import PartitionBlock
 from gerrymend.solvers.regression.array_block import ArrayBlock
 
@@ -28,6 +29,7 @@ T = TypeVar("T")
 _CHANGES = frozenset(
     {
         PartitionBlock.begin,
+        PartitionBlock.settle,
         ArrayBlock.prepare,
         ArrayBlock.decide,
         ArrayBlock.find,
@@ -97,10 +99,13 @@ class Slot:
     def ask_one(self, number: int, call: Call) -> Any:
         """Return what one block answers to a call that doesn't change it."""
         method, arguments = call
-        return self._blocks[number].answer(method, *arguments)
+        return self._blocks[number].answer(method, *for_block(arguments, number))
 
     def _call(self, method: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[int, Any]:
-        return {i: block.answer(method, *arguments) for i, block in self._blocks.items()}
+        return {
+            number: block.answer(method, *for_block(arguments, number))
+            for number, block in self._blocks.items()
+        }
 
 
 # Of this process: what Dask holds, and puts on disk when memory is short, is only a key to it.
@@ -196,7 +201,7 @@ class DaskBlocks:
         call = _call(method, arguments)
         places = {number: place for place in self._places for number in place.numbers}
         return [
-            self._submit(places[number], Slot.ask_one, number, call)
+            self._submit(places[number], Slot.ask_one, number, _for_place(call, [number]))
             for number in range(len(self._partitions))
         ]
 
@@ -206,7 +211,8 @@ class DaskBlocks:
         asked = []
         for place in places:
             changes = _together(self._changes[place.n_changes :])
-            arguments = place.n_changes, changes, now, call
+            theirs = [_for_place(change, place.numbers) for change in changes]
+            arguments = place.n_changes, theirs, now, _for_place(call, place.numbers)
             asked.append(self._submit(place, Slot.ask, *arguments, after=place.taken))
         answers = self._answers(places, asked)
         for place, future in zip(places, asked, strict=True):
@@ -350,6 +356,14 @@ def _call(method: Callable[..., Any], arguments: tuple[Any, ...]) -> Call:
     """Return a question as it can be asked again: the game's arrays change in place."""
     copied = (part.copy() if isinstance(part, np.ndarray) else part for part in arguments)
     return method, tuple(copied)
+
+
+def _for_place(call: Call, numbers: Sequence[int]) -> Call:
+    """Return a question with what these blocks need of it, which is all that travels."""
+    method, arguments = call
+    return method, tuple(
+        part.only(numbers) if isinstance(part, ByBlock) else part for part in arguments
+    )
 
 
 def _together(changes: Sequence[Call]) -> list[Call]:

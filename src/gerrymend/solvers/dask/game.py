@@ -11,6 +11,7 @@ from gerrymend.inputs.fit_identity import combined_digests
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.validation import as_vector, check_labels
 from gerrymend.inputs.weights import no_weight
+from gerrymend.models.mixture import LabelPredictor
 from gerrymend.notions import FairnessNotion, nothing_counts
 from gerrymend.solvers.dask.blocks import DaskBlocks
 from gerrymend.solvers.dask.partition_block import PartitionBlock
@@ -57,7 +58,8 @@ def dask_game(
             raise nothing_counts(notion)
         learner: RoundLearner = LEAST_SQUARES
         if native:
-            learner = Taught(DaskTeacher(client, estimator, X, n_rows, blocks))
+            teacher = DaskTeacher(client, estimator, X, n_rows, blocks)
+            learner = Taught(lambda *costs: LabelPredictor(teacher(*costs)))
         summed = SummedBlocks(blocks)
         return RegressionGame(
             summed, notion, encoding, solver, gammas, C, rows.dtype, learner=learner

@@ -1,17 +1,22 @@
 """Read a partition of Dask's on its worker, make it a block, and put it into files if need be."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from distributed import get_worker
+from numpy.typing import NDArray
 
+from gerrymend._numeric.sums import Array, total_by_cell
+from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.dask_rows import Summary, read_partition
 from gerrymend.inputs.fit_identity import data_digests
+from gerrymend.inputs.protected import Cells, Column, distinct_rows
 from gerrymend.notions import FairnessNotion
 from gerrymend.solvers.dask.file_store import FileStore
+from gerrymend.solvers.players.row_block import RowBlock
 from gerrymend.solvers.regression.array_block import ArrayBlock
 from gerrymend.subgroups.encoding import LinearEncoding
 
@@ -21,6 +26,23 @@ T = TypeVar("T")
 _SHARE = 0.5
 # What the rows of a partition become, as a multiple of their features: a basis beside them.
 _GROWTH = 2.0
+# Label-cells that the client can have: their vectors are 16 MB each.
+MOST_LABEL_CELLS = 2_000_000
+
+Levels = Mapping[str, Sequence[Any] | None]
+"""The categories of each attribute; None of a number."""
+
+
+class Entries(NamedTuple):
+    """The distinct labels, protected values and control features of a partition.
+
+    `values` has a row for each: the label, 0 or 1, and then the attributes as numbers.
+    """
+
+    values: Array
+    n_rows: NDArray[np.intp]
+    weight: Array
+    is_whole: bool
 
 
 class PartitionBlock:
@@ -40,6 +62,10 @@ class PartitionBlock:
         self._store = store_if_short(_GROWTH * self._rows.features.nbytes)
         self._put(self._rows, "features")
 
+    def is_there(self) -> bool:
+        """Return True: a block that is lost is made again before it answers."""
+        return True
+
     def summary(self) -> Summary:
         """Return what the client has to know of the rows."""
         with self._at_hand():
@@ -51,7 +77,7 @@ class PartitionBlock:
         rows = self._rows
         with self._at_hand():
             labels = np.unique(rows.labels, return_inverse=True)
-            digests = data_digests(rows.features, *labels, rows.columns, rows.weight)
+            digests = data_digests(rows.features, *labels, rows.columns, rows.weight, rows.controls)
             return digests | {"X": f"{rows.features.dtype} {digests['X']}"}
 
     def begin(
@@ -79,6 +105,32 @@ class PartitionBlock:
         self._put(self._block.features, "columns")
         event = np.where(labels == 1, *notion.event[::-1])
         return math.fsum(rows.weight), math.fsum(rows.weight[event])
+
+    def settle(self, positive: Any, levels: Levels, controls: Levels) -> Entries:
+        """Become a block of any game; return the label-cells of the rows, in each stratum.
+
+        `levels` and `controls` are the categories of all partitions, by attribute.
+        """
+        rows = self._rows
+        self._rows = None
+        labels = Column("", (rows.labels == positive).astype(np.float64))
+        read = (*_recoded(rows.columns, levels), *_recoded(rows.controls, controls))
+        if len(rows.labels):
+            cells = distinct_rows((labels, *read))
+        else:
+            empty = tuple(Column(name, np.zeros(0)) for name in (*levels, *controls))
+            cells = Cells((labels, *empty), np.zeros(0, dtype=np.intp))
+        check_few(len(cells))
+        with self._at_hand():
+            self._block = RowBlock(rows.features, rows.weight, cells.index, len(cells))
+        self._forget(rows, "features")
+        self._put(self._block, "features")
+        return Entries(
+            np.column_stack([column.values for column in cells.columns]),
+            np.bincount(cells.index, minlength=len(cells)),
+            total_by_cell(cells.index, rows.weight, len(cells)),
+            bool((rows.weight == np.rint(rows.weight)).all()),
+        )
 
     def answer(self, method: Callable[..., T], *arguments: Any) -> T:
         """Answer a question: a method of this class, or one of `ArrayBlock` with arrays at hand."""
@@ -109,7 +161,37 @@ class PartitionBlock:
         setattr(owner, attribute, None)
 
 
-_OWN = (PartitionBlock.summary, PartitionBlock.digests, PartitionBlock.begin)
+_OWN = (
+    PartitionBlock.is_there,
+    PartitionBlock.summary,
+    PartitionBlock.digests,
+    PartitionBlock.begin,
+    PartitionBlock.settle,
+)
+
+
+def _recoded(columns: Sequence[Column], levels: Levels) -> Iterator[Column]:
+    """Yield columns with the codes that categories have among those of all partitions."""
+    for column in columns:
+        known = levels[column.name]
+        if column.categories is None or known is None:
+            yield column
+            continue
+        code = {category: number for number, category in enumerate(known)}
+        codes = np.array([code[category] for category in column.categories], dtype=np.float64)
+        yield Column(column.name, codes[column.values.astype(np.intp)], tuple(known))
+
+
+def check_few(n_cells: int) -> None:
+    """Raise an ArgumentError for more label-cells than the client can have."""
+    if n_cells > MOST_LABEL_CELLS:
+        raise ArgumentError(
+            "sensitive_features",
+            f"makes {n_cells:,} different combinations of a label and protected values, and at "
+            f"most {MOST_LABEL_CELLS:,} can be brought from a cluster. Round numbers, or cut them "
+            "into ranges: frame.assign(age=frame['age'] // 5 * 5), say; the guarantee is then "
+            "about these.",
+        )
 
 
 def store_if_short(n_bytes: float) -> FileStore | None:

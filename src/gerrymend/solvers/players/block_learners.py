@@ -144,3 +144,16 @@ class LeastSquaresFromSums(LinearBlockLearner):
         parts = self._blocks.gather(RowBlock.products, change.mean, change.scale, costs)
         intercept, coefficients = change.coefficients(np.sum(parts, axis=0) @ change.turn)
         return LinearPredictor(-coefficients, -float(intercept) - TIE)
+
+
+def learner_from_sums(
+    estimator: Any, blocks: "LabelCellBlocks", weight: Array, base_cost: Array
+) -> LinearBlockLearner:
+    """Return the learner of an estimator that can be fitted from sums.
+
+    `weight` and `base_cost` are by label-cell.
+    """
+    settings = LogisticSettings.of(estimator)
+    if settings is None:
+        return LeastSquaresFromSums(blocks)
+    return LogisticFromSums(blocks, settings, weight, base_cost)

@@ -28,7 +28,7 @@ def device_game(
     arrays = {"y": y, "sensitive_features": protected, "sample_weight": sample_weight}
     for argument, data in arrays.items():
         if data is not None:
-            _check_beside(X, data, argument)
+            check_beside(X, data, argument)
     protected = protected[:, None] if protected.ndim == 1 else protected
     if y.ndim != 1 or protected.ndim != 2:
         raise ArgumentError(
@@ -68,7 +68,7 @@ def device_game(
     return RowsRead(classes, (), {}, digests, begin)
 
 
-def _check_beside(X: Any, data: Any, argument: str) -> None:
+def check_beside(X: Any, data: Any, argument: str) -> None:
     """Raise unless data is of X's library, on X's device, and of numbers."""
     same = is_device_array(data) and type(data) is type(X) and device(data) == device(X)
     if not same:

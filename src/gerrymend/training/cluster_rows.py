@@ -1,0 +1,118 @@
+"""Rows on the workers of a Dask cluster: label-cells are merged here, and rows stay there."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gerrymend._numeric.arrays import is_dask_frame
+from gerrymend.auditing.strata import checked_strata
+from gerrymend.inputs.dask_rows import is_dask_native, merged, partitions_of, the_client
+from gerrymend.inputs.fit_identity import combined_digests
+from gerrymend.inputs.protected import Column, check_spreads
+from gerrymend.inputs.validation import as_vector, check_labels
+from gerrymend.inputs.weights import no_weight
+from gerrymend.notions import moment_of, warn_of_unit
+from gerrymend.solvers import GameSolver
+from gerrymend.solvers.dask.blocks import DaskBlocks
+from gerrymend.solvers.dask.partition_block import Entries, PartitionBlock, check_few
+from gerrymend.solvers.dask.teacher import DaskTeacher, TaughtByDask
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.block_learners import BlockLearner, learner_from_sums
+from gerrymend.solvers.players.block_rows import BlockRows, LabelCellBlocks
+from gerrymend.solvers.players.row_block import RowBlock
+from gerrymend.solvers.players.rows import LabelCells
+from gerrymend.solvers.regression.rows import RowsRead
+from gerrymend.training.games import Game, Setting, game_of, rate_of
+
+
+def read_cluster(
+    X: Any,
+    y: Any,
+    sensitive_features: Any,
+    control_features: Any,
+    sample_weight: Any,
+    setting: Setting,
+) -> RowsRead:
+    """Read rows of Dask on their workers, for any game over label-cells."""
+    client = the_client()
+    data = y, sensitive_features, sample_weight, control_features
+    blocks = DaskBlocks(client, PartitionBlock, partitions_of(X, *data))
+    summaries = blocks.gather(PartitionBlock.summary)
+    rows = merged(summaries)
+    n_rows = [summary.n_rows for summary in summaries]
+    classes = check_labels(as_vector(rows.labels, "y"), "y")
+    levels = _categories(rows.levels)
+    controls = _categories(rows.controls)
+
+    def digests() -> dict[str, str]:
+        names = {"X": repr(list(X.columns)) if is_dask_frame(X) else ""}
+        return combined_digests([names, *blocks.gather(PartitionBlock.digests)], n_rows)
+
+    def begin(estimator: Any, solver: GameSolver, gammas: list[float], C: float) -> Game:
+        entries = blocks.gather(PartitionBlock.settle, classes.tolist()[1], levels, controls)
+        label_cells, there = _label_cells(blocks, entries, levels, controls, setting)
+        rates = [rate_of(notion) for notion in setting.notions]
+        auditor = Auditor(rates, setting.subgroups, label_cells, setting.audited)
+        learner: BlockLearner
+        if is_dask_native(estimator):
+            teacher = DaskTeacher(client, estimator, X, n_rows, blocks, RowBlock.labelled)
+            learner = TaughtByDask(teacher, there)
+        else:
+            learner = learner_from_sums(estimator, there, label_cells.weight, auditor.base_cost)
+        there_rows = BlockRows(there, label_cells, learner)
+        return game_of(there_rows, auditor, setting, solver, gammas, C)
+
+    protected = tuple(Column(name, np.zeros(0), known) for name, known in levels.items())
+    return RowsRead(classes, protected, rows.counts, digests, begin, tuple(controls))
+
+
+def _categories(
+    levels: Mapping[str, Mapping[Any, float] | None],
+) -> dict[str, tuple[Any, ...] | None]:
+    return {name: None if known is None else tuple(known) for name, known in levels.items()}
+
+
+def _label_cells(
+    blocks: DaskBlocks,
+    entries: Sequence[Entries],
+    levels: Mapping[str, tuple[Any, ...] | None],
+    controls: Mapping[str, tuple[Any, ...] | None],
+    setting: Setting,
+) -> tuple[LabelCells, LabelCellBlocks]:
+    """Merge what blocks have into distinct label-cells; return also which each block has."""
+    values, n_rows, weight = (
+        np.concatenate(parts) for parts in list(zip(*entries, strict=True))[:3]
+    )
+    if not weight.any():
+        raise no_weight()
+    labels = values[:, 0].astype(np.intp)
+    named = [*levels.items(), *controls.items()]
+    columns = [
+        Column(name, column, known)
+        for (name, known), column in zip(named, values[:, 1:].T, strict=True)
+    ]
+    protected = columns[: len(levels)]
+    check_spreads(protected)
+    moments = tuple(moment_of(rate_of(notion), labels) for notion in setting.notions)
+    warn_of_unit(max(setting.gammas), moments)
+    stratum = None
+    if controls:
+        stratum = checked_strata(
+            columns[len(levels) :],
+            moments,
+            weight,
+            int(n_rows.sum()),
+            leave_out=setting.leave_out_empty_strata,
+        ).index
+    label_cells, place = LabelCells.of_parts(
+        protected,
+        labels,
+        weight,
+        n_rows,
+        is_whole=all(part.is_whole for part in entries),
+        stratum=stratum,
+    )
+    check_few(len(label_cells))
+    ends = np.cumsum([len(part.weight) for part in entries])[:-1]
+    return label_cells, LabelCellBlocks(blocks, np.split(place, ends), len(label_cells))

@@ -1,0 +1,63 @@
+"""Rows on a device: labels and attributes are read here, and features stay where they are."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.externals.array_api_compat import array_namespace, device
+
+from gerrymend._numeric.arrays import on_host
+from gerrymend._numeric.sums import Array
+from gerrymend.inputs.sample import Sample
+from gerrymend.solvers.blocks import LocalBlocks
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.block_learners import learner_from_sums
+from gerrymend.solvers.players.block_rows import BlockRows, LabelCellBlocks
+from gerrymend.solvers.players.row_block import RowBlock
+from gerrymend.solvers.regression.device import check_beside
+
+
+def read_device(
+    X: Any, y: Any, sensitive_features: Any, control_features: Any, sample_weight: Any
+) -> Sample:
+    """Check arrays on the device of X, and copy labels, attributes and weights from there."""
+    given = {
+        "y": y,
+        "sensitive_features": X if sensitive_features is None else sensitive_features,
+        "control_features": control_features,
+        "sample_weight": sample_weight,
+    }
+    here = {}
+    for argument, data in given.items():
+        if data is not None:
+            check_beside(X, data, argument)
+        here[argument] = None if data is None else on_host(data)
+    return Sample.read(
+        here["y"],
+        here["sensitive_features"],
+        here["sample_weight"],
+        control=here["control_features"],
+        features=X,
+    )
+
+
+def rows_on_device(
+    X: Any,
+    estimator: Any,
+    weight: Array,
+    auditor: Auditor,
+    order: NDArray[np.intp],
+    starts: NDArray[np.intp],
+) -> BlockRows:
+    """Return the rows of X as one block, with the learner that an estimator calls for."""
+    label_cells = auditor.label_cells
+    place = np.empty(len(weight), dtype=np.intp)
+    place[order] = np.repeat(np.arange(len(starts)), label_cells.n_rows)
+    xp = array_namespace(X)
+    there = device(X)
+    block = RowBlock(
+        X, xp.asarray(weight, device=there), xp.asarray(place, device=there), len(label_cells)
+    )
+    blocks = LabelCellBlocks(LocalBlocks([block]), [np.arange(len(label_cells))], len(label_cells))
+    learner = learner_from_sums(estimator, blocks, label_cells.weight, auditor.base_cost)
+    return BlockRows(blocks, label_cells, learner)
