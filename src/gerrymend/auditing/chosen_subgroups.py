@@ -12,12 +12,13 @@ import numpy as np
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.everyone import everyone_of, worse_of
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
 from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
 from gerrymend.auditing.shown_instead import shown_instead
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import Subgroup
-from gerrymend.auditing.tally import Examined, NotionTally, largest_rounding
+from gerrymend.auditing.tally import NotionTally, largest_rounding
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.explicit import ExplicitGroups

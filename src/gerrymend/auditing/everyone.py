@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.small_groups import too_few
-from gerrymend.auditing.tally import Examined
 from gerrymend.subgroups.base import value_of_all
 from gerrymend.subgroups.rules import Conjunction, Members, Rule
 

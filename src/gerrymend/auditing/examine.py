@@ -10,6 +10,7 @@ import numpy as np
 from gerrymend._runtime.interrupts import check_stopped, interruptible
 from gerrymend.auditing.chosen_subgroups import described_sides
 from gerrymend.auditing.doubts import Doubt
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.further_groups import described_subgroups
 from gerrymend.auditing.in_a_sentence import sentence_class
 from gerrymend.auditing.inference.discovery import check_exact
@@ -26,7 +27,7 @@ from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import Subgroup, beyond_rounding
-from gerrymend.auditing.tally import Examined, NotionTally, Tally, largest_rounding
+from gerrymend.auditing.tally import NotionTally, Tally, largest_rounding
 from gerrymend.notions import OVERALL, AnyNotion
 from gerrymend.subgroups import LinearThresholds, SubgroupClass, Trees
 from gerrymend.subgroups.base import Bracket, most_of_any, value_of_all

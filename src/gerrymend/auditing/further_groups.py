@@ -22,8 +22,8 @@ from gerrymend.auditing.chosen_subgroups import (
     may_be_shown,
     worst_of_notion,
 )
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.subgroup import MOST_SHARED, Subgroup, shared_part
-from gerrymend.auditing.tally import Examined
 from gerrymend.subgroups.rules import Members
 
 # What has less than this part of the worst's unfairness is not worth a reader's time.

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from gerrymend.auditing.chosen_subgroups import cells_of, describable, told_rare_values
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.fewest_words import simplest
 from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.rare_values import coarse_view, lists_any
 from gerrymend.auditing.small_groups import identifies, may_be_described
 from gerrymend.auditing.subgroup import Subgroup
-from gerrymend.auditing.tally import Examined, NotionTally
+from gerrymend.auditing.tally import NotionTally
 from gerrymend.inputs.protected import Column, take_rows
 from gerrymend.reporting.audit.who_leads import MOST
 from gerrymend.subgroups import Conjunctions, SubgroupClass, ValueSets

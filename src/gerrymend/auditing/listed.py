@@ -18,6 +18,7 @@ import numpy as np
 from gerrymend.auditing.apart import apart_from, part_within
 from gerrymend.auditing.calibration_curve import calibration_curve
 from gerrymend.auditing.chosen_subgroups import Sides, cells_of, published_by
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.in_a_sentence import SentenceGroup, can_be_said, sentence_group
 from gerrymend.auditing.inference.crossed_groups import CrossedGroups, attributes_that_meet
 from gerrymend.auditing.inference.disclosure import KnownSums, Published
@@ -30,7 +31,7 @@ from gerrymend.auditing.marginal_rates import marginal_rates
 from gerrymend.auditing.sharpest import LEVEL, SharpestGroup, sharpest_group
 from gerrymend.auditing.strata import empty_strata, stratum_rates
 from gerrymend.auditing.subgroup import Subgroup
-from gerrymend.auditing.tally import Examined, NotionTally
+from gerrymend.auditing.tally import NotionTally
 from gerrymend.auditing.where_it_lies import where_it_lies
 from gerrymend.notions import FairnessNotion
 from gerrymend.reporting.audit.who_leads import sentence_leads

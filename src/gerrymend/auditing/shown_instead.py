@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.rare_values import lists_any
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import Subgroup
-from gerrymend.auditing.tally import Examined
 from gerrymend.subgroups import Conjunctions, LinearThresholds, Trees, ValueSets
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.marginals import marginal_groups

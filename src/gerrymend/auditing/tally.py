@@ -12,7 +12,7 @@ counts, and the decision is its outcome. Of more than two classes it is made onc
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from gerrymend.inputs.bins import protected
 from gerrymend.inputs.protected import Cells, Column, distinct_rows
 from gerrymend.inputs.sample import Sample
 from gerrymend.notions import OVERALL, AnyNotion, FairnessNotion, OutcomeNotion, nothing_counts
-from gerrymend.subgroups.base import BoundClass, Bracket, SubgroupClass
+from gerrymend.subgroups.base import BoundClass, SubgroupClass
 from gerrymend.subgroups.rules import Members, Rule
 from gerrymend.subgroups.within_scores import within_scores
 
@@ -389,17 +389,3 @@ def _outcome_range(notion: FairnessNotion, tally: Tally) -> tuple[float, float]:
 def largest_rounding(seen: Iterable[NotionTally]) -> float:
     """Return what rounding alone may make of the largest unfairness over several notions."""
     return max(one.cells.rounding for one in seen)
-
-
-class Examined(NamedTuple):
-    """Hold one notion of an audit: its sums, the class over its cells, its worst bracket.
-
-    `subgroups` is the class before it was bound, for those who bind it to fewer cells, and `sign`
-    the side that `bound` searches: 0 where it is both.
-    """
-
-    seen: NotionTally
-    bound: BoundClass
-    bracket: Bracket
-    subgroups: SubgroupClass | None = None
-    sign: int = 0

@@ -22,7 +22,7 @@ from gerrymend.checker.figures import (
     wrong_figures,
 )
 from gerrymend.checker.flags import check_flags
-from gerrymend.checker.form import check_kinds, unknown_fields
+from gerrymend.checker.form import unknown_fields
 from gerrymend.checker.given import check_not_parted, how_decided, plain_data, second_sample
 from gerrymend.checker.groups import named_groups, named_key
 from gerrymend.checker.held_out import check_held_out
@@ -32,6 +32,7 @@ from gerrymend.checker.numbers import read_numbers
 from gerrymend.checker.population import check_population
 from gerrymend.checker.probes import wrong_words
 from gerrymend.checker.references import with_reference, wrong_references
+from gerrymend.checker.report_form import REPORT, check_kinds
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, members, own_rule, own_words
 from gerrymend.checker.said import check_core, check_said
@@ -135,7 +136,7 @@ def check_report(
     """
     stated = plain_data(report)
     # The form comes first: all that follows takes each field to be there and of its type.
-    unknown = unknown_fields(stated)
+    unknown = unknown_fields(stated, REPORT)
     check_kinds(stated)
     how = how_decided(threshold, decision_probabilities, pos_label)
     pos_label = how["pos_label"]

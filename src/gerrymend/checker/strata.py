@@ -69,7 +69,7 @@ def _wrong_strata(case: Case) -> Iterator[str]:
         left_out += len(withheld)
         yield from _wrong_empty(notion, strata, case)
     known = {notion["name"] for notion in case.stated["notions"]}
-    if any(one["notion"] not in known for one in case.stated.get("empty_strata", ())):
+    if any(one["notion"] not in known for one in case.stated["empty_strata"]):
         yield "empty_strata has a notion that is none of the report's."
     for words, name in listed:
         yield f"strata: {words} is no stratum of the {name}."
@@ -87,7 +87,7 @@ def _wrong_empty(
     name = notion["name"]
     empty = {_words(case.table.controls, k): part for k, part in strata.items() if not part.active}
     people = {words: sum(map(sum, part.table.rows)) for words, part in empty.items()}
-    told = [one for one in case.stated.get("empty_strata", ()) if one["notion"] == name]
+    told = [one for one in case.stated["empty_strata"] if one["notion"] == name]
     if len(told) != bool(empty):
         yield f"empty_strata of the {name} are {len(empty)}, and are stated {len(told)} times."
         return

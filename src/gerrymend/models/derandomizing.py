@@ -18,9 +18,10 @@ from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.audit import audit
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.row_data import Rows
 from gerrymend.auditing.strata import strata_of, stratified
 from gerrymend.auditing.subgroup import ROUNDING
-from gerrymend.auditing.tally import Rows, Tally
+from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.sample import Decided, Names, Sample, named_columns, read_vector
 from gerrymend.inputs.settings import check_budget, check_choice, check_flag, check_gamma

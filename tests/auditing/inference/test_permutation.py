@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from gerrymend import FairnessNotion, LinearThresholds, audit
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.inference import permutation
 from gerrymend.auditing.inference.permutation import permutation_test
 from gerrymend.auditing.inference.shuffles import CountShuffle, NumberShuffle, RowShuffle
-from gerrymend.auditing.tally import Examined, Tally
+from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import distinct_rows, read_columns
 from gerrymend.notions import ERROR_RATE, FALSE_POSITIVE_RATE, STATISTICAL_PARITY
 from gerrymend.subgroups import Marginals

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from gerrymend import Multicalibration, audit
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.from_rows import Given, as_read, read_tally
 from gerrymend.auditing.inference.simulations import RightScores, SignFlips, variance_by_cell
 from gerrymend.auditing.inference.standing_out import NamedGroups
-from gerrymend.auditing.tally import Examined
 from gerrymend.inputs.classes import BY_LABEL
 from gerrymend.notions import as_notions
 from gerrymend.subgroups import as_subgroup_class

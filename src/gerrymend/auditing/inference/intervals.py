@@ -32,6 +32,7 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.inference.averages import (
     mean_ends,
     overall_variance,
@@ -46,7 +47,7 @@ from gerrymend.auditing.inference.differences import (
 from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.inference.group_sums import group_sums
 from gerrymend.auditing.small_groups import FEWEST_TO_LIST, may_be_described, too_few
-from gerrymend.auditing.tally import Examined, NotionTally
+from gerrymend.auditing.tally import NotionTally
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.rules import Conjunction, Rule

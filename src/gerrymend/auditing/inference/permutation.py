@@ -23,6 +23,7 @@ from dataclasses import replace
 import numpy as np
 
 from gerrymend._runtime.workers import Common, Workers
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.inference.drawing import rounds
 from gerrymend.auditing.inference.permutation_result import (
     PERMUTED,
@@ -33,7 +34,7 @@ from gerrymend.auditing.inference.permuted_searches import Searched, Searches, s
 from gerrymend.auditing.inference.shuffles import obstacle
 from gerrymend.auditing.inference.simulations import null_of
 from gerrymend.auditing.inference.standing_out import NamedGroups
-from gerrymend.auditing.tally import Examined, Tally, largest_rounding
+from gerrymend.auditing.tally import Tally, largest_rounding
 from gerrymend.notions import OVERALL, PREDICTED
 
 # The level of `detectable`.

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.workers import Common
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.inference.drawing import largest_values
 from gerrymend.auditing.inference.shuffles import Shuffle, shuffle_of
 from gerrymend.auditing.inference.simulations import simulation_of
 from gerrymend.auditing.inference.standing_out import NamedGroups
-from gerrymend.auditing.tally import Examined, NotionTally, Tally, largest_rounding
+from gerrymend.auditing.tally import NotionTally, Tally, largest_rounding
 from gerrymend.subgroups.base import BoundClass
 
 

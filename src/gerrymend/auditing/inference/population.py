@@ -30,10 +30,11 @@ import numpy as np
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.workers import Common, Workers
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.inference.drawing import largest_values, rounds
 from gerrymend.auditing.inference.planning import quantile, rank, rows_for_power, rows_to_tell
 from gerrymend.auditing.inference.resampling import Resampler, no_resamples
-from gerrymend.auditing.tally import Examined, NotionTally, Tally, largest_rounding
+from gerrymend.auditing.tally import NotionTally, Tally, largest_rounding
 from gerrymend.auditing.verdict import UNDECIDED, verdict
 from gerrymend.inputs.settings import check_fraction, check_whole
 from gerrymend.subgroups.base import BoundClass

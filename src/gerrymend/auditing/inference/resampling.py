@@ -12,7 +12,8 @@ from gerrymend._numeric.sums import Array
 from gerrymend.auditing.compared import Compared
 from gerrymend.auditing.inference._draw_kernel import STEPS, add_rows, add_times
 from gerrymend.auditing.inference.drawing import rarely_exceeded, sorted_numbers, word
-from gerrymend.auditing.tally import NotionTally, Rows, Tally
+from gerrymend.auditing.row_data import Rows
+from gerrymend.auditing.tally import NotionTally, Tally
 from gerrymend.notions import FairnessNotion
 
 # Σ w and Σ w·p by stratum, label and cell, the same rows being one stratum where there are none.

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.inference._draw_kernel import deal_most, deal_rest
 from gerrymend.auditing.inference.drawing import rarely_exceeded, sorted_numbers, word
-from gerrymend.auditing.tally import Rows, Tally
+from gerrymend.auditing.row_data import Rows
+from gerrymend.auditing.tally import Tally
 from gerrymend.notions import FairnessNotion
 
 # NumPy draws from a hypergeometric distribution of fewer rows than this.

@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gerrymend._numeric.sums import Array
+from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.inference.simulations import variance_by_cell
 from gerrymend.auditing.inference.value_ranges import Block, find, ranges_that_meet
 from gerrymend.auditing.small_groups import FEWEST_TO_LIST, may_be_described
-from gerrymend.auditing.tally import Examined, NotionTally
+from gerrymend.auditing.tally import NotionTally
 from gerrymend.subgroups.listed import ListedClass
 from gerrymend.subgroups.rules import Rule
 from gerrymend.subgroups.within_scores import ScoreIntervals

@@ -28,7 +28,7 @@ with the overall one.']
     alike = f"with the {average} of those who are alike in that, not with the overall one."
     if "strata" not in report:  # a frontier, of many reports
         return [f"Everyone is compared within strata of {names}: {alike}"]
-    empty = report.get("empty_strata", [])
+    empty = report["empty_strata"]
     n_notions = len(report["notions"])
     hidden = report["strata_left_out"]
     number = (len(report["strata"]) + hidden + sum(one["number"] for one in empty)) // n_notions
@@ -79,7 +79,7 @@ def strata_facts(report: Report) -> Facts:
         facts.append((one["stratum"], words))
     if more := len(report["strata"]) - len(shown):
         facts.append(("", f"{count(more)} more are in the report's JSON"))
-    return [*facts, *(("Left out", empty_sentence(one)) for one in report.get("empty_strata", []))]
+    return [*facts, *(("Left out", empty_sentence(one)) for one in report["empty_strata"])]
 
 
 def strata_line(report: Report) -> str | None:
