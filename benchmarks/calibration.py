@@ -238,7 +238,7 @@ def figures(folder=RESULTS, *, seeds=FINAL, datasets=DATASETS, models=tuple(MODE
             rows += of_one
             settings.append(summary(of_one))
             print_setting(settings[-1])
-    record("calibration", {"settings": settings, "splits": rows}, folder=folder)
+            record("calibration", {"settings": settings, "splits": rows}, folder=folder)
     return lines_of(settings)
 
 

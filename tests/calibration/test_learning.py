@@ -117,6 +117,21 @@ def test_right_scores_are_left_alone(numbers):
     assert left >= 16
 
 
+def test_patches_above_alpha_that_chance_explains_are_counted():
+    y, score, A = made_scores(400, seed=40, planted=0.0)
+    A = A[["sex", "town"]]
+    standing = calibrate(y, score, sensitive_features=A, alpha=0.005).standing
+    assert standing.stopped == "chance"
+    assert len(standing.refused) > 1
+    told = [one for one in standing.refused if one.reason == "chance"]
+    for one in told:
+        assert abs(one.violation) <= one.limit
+    assert told[0].subgroup in standing.why()
+    assert f"{len(standing.refused)} patches above alpha = 0.005 were refused" in standing.why()
+    # Without an alpha there is no measure of what else should have been changed.
+    assert len(calibrate(y, score, sensitive_features=A).standing.refused) == 1
+
+
 def test_numbers_are_shifted():
     rng = np.random.default_rng(0)
     n = 2000
@@ -170,11 +185,13 @@ def test_small_groups_are_neither_changed_nor_told():
     A = A[["sex", "town"]].astype(object)
     A.iloc[:6, 1] = "Au"
     # Their weight makes them the worst by far.
-    weight = np.where(A["town"] == "Au", 200.0, 1.0)
+    weight = np.where(A["town"] == "Au", 40.0, 1.0)
     y[:6] = 1
     score[:6] = 0.05
     patches = calibrate(y, score, sensitive_features=A, sample_weight=weight)
     assert patches.standing.stopped == "few_rows"
+    assert [one.reason for one in patches.standing.refused] == ["few_rows"]
+    assert patches.standing.refused[0].subgroup is None
     assert patches.standing.after > 0.05
     assert "Au" not in str(patches)
     assert "fewer than 10 rows" in str(patches)
