@@ -76,7 +76,7 @@ def test_what_was_done_is_told_in_words(calibrated):
     assert "out-of-fold" in words
     assert "race = blue" in words
     assert f"{len(plain['patches'])} made" in words
-    assert "refused 1: what is left, " in words
+    assert "refused 1 stopped what is left, " in words
     assert "is within what chance makes of right scores" in words
     assert "gerrymend calibrate other.csv" in words
     assert f"--apply {model} " in words

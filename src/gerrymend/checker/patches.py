@@ -50,8 +50,15 @@ _STANDING = {
     "error_before": AMOUNT,
     "error_after": AMOUNT,
     "stopped": TEXT,
-    "refused": Maybe(
-        {"subgroup": TEXT, "interval": TEXT, "violation": NUMBER, "limit": AMOUNT, "part": _PART}
+    "refused": Many(
+        {
+            "reason": TEXT,
+            "subgroup": Maybe(TEXT),
+            "interval": Maybe(TEXT),
+            "violation": Maybe(NUMBER),
+            "limit": AMOUNT,
+            "part": _PART,
+        }
     ),
     "covers": TEXT,
     "settings": {

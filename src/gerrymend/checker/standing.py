@@ -23,8 +23,6 @@ from gerrymend.checker.scores import NAMES, PREDICTED
 from gerrymend.checker.words import members_by_words
 
 _REASONS = ("proven", "chance", "few_rows", "unchanged", "max_patches", "undecided")
-# The part of the draws that a later patch has to be above, where the first was above chance.
-_TYPICAL = 0.5
 # Their search is a proof itself; trees that are deeper are not searched through.
 _EXACT = ("Conjunctions", "ValueSets", "Marginals", "ExplicitGroups", "Trees")
 _EXACT_TREES = 2
@@ -204,8 +202,10 @@ def _wrong_end(stated: Mapping[str, Any]) -> Iterator[str]:
         yield f"stopped is stated as 'undecided', and upper_bound is within alpha, {alpha!r}."
     if standing["after"] > standing["upper_bound"]:
         yield f"after is stated as {standing['after']!r}, and upper_bound as less."
-    if standing["refused"] is not None and stopped != "chance":
+    if standing["refused"] and stopped not in ("chance", "few_rows"):
         yield f"refused is stated, and stopped is {stopped!r}."
+    if stopped == "chance" and not standing["refused"]:
+        yield "stopped is stated as 'chance', and no patch is refused."
 
 
 def _check_covers(standing: Mapping[str, Any], table: Table, result: CheckResult) -> None:
@@ -227,18 +227,37 @@ def _check_covers(standing: Mapping[str, Any], table: Table, result: CheckResult
 
 
 def _check_refused(stated: Mapping[str, Any], rows: ScoredRows, result: CheckResult) -> None:
-    """Check the patch that was not made: its violation, by its words, and that chance makes it."""
-    refused = stated["standing"]["refused"]
-    if refused is None:
-        result.leave("standing.refused", "that no patch was considered last")
-        return
+    """Check the patches that were not made: the violation of each, by its words, and its limit."""
+    standing = stated["standing"]
+    result.leave("standing.refused", "that no other patch was considered last")
     result.leave("standing.refused.limit", "what draws of chance make")
-    level = stated["standing"]["settings"]["level"]
-    if abs(refused["violation"]) > refused["limit"]:
-        result.problems.append("refused: its violation is above the limit that it is held to.")
-    if refused["part"] not in (level, max(level, _TYPICAL)):
-        result.problems.append(f"refused: its part, {refused['part']!r}, is none of the level's.")
-    value = _violation_by_words(refused, stated["score"], rows)
+    for refused in standing["refused"]:
+        result.problems.extend(_wrong_refusal(refused, standing["settings"]["level"]))
+        if refused["violation"] is not None and refused["subgroup"] is not None:
+            _check_refused_violation(refused, stated["score"], rows, result)
+
+
+def _wrong_refusal(refused: Mapping[str, Any], level: float) -> Iterator[str]:
+    """Yield a sentence for each part of a patch that was not made that can't be."""
+    told = [refused[name] is not None for name in ("subgroup", "interval", "violation")]
+    if refused["part"] != level:
+        yield f"refused: its part, {refused['part']!r}, is not the level, {level!r}."
+    if refused["reason"] == "few_rows":
+        if any(told):
+            yield "refused: it is of few rows, and is told."
+    elif refused["reason"] != "chance":
+        yield f"refused: {refused['reason']!r} is no reason."
+    elif not all(told):
+        yield "refused: chance makes as much of it, and it is not told."
+    elif abs(refused["violation"]) > refused["limit"]:
+        yield "refused: its violation is above the limit that it is held to."
+
+
+def _check_refused_violation(
+    refused: Mapping[str, Any], score: str, rows: ScoredRows, result: CheckResult
+) -> None:
+    """Work out the violation of a patch that was not made, by its words."""
+    value = _violation_by_words(refused, score, rows)
     if value is None:
         result.leave(
             "standing.refused.subgroup standing.refused.interval standing.refused.violation",

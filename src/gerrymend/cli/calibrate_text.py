@@ -139,11 +139,8 @@ def _measured(patches: ScorePatches, standing: Standing) -> Facts:
         ("Violation", f"{_VIOLATION}{within}"),
         ("  proven", f"over {standing.covers}"),
         ("Patches", f"{len(patches):,} made"),
-        *(
-            [("  refused", f"1: {reason}")]
-            if standing.refused is not None
-            else [("  stopped", reason)]
-        ),
+        ("  refused", f"{len(standing.refused):,}"),
+        ("  stopped", reason),
     ]
     if len(patches):
         facts.append(("  change", _change_words(patches)))
