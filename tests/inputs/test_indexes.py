@@ -102,3 +102,43 @@ def test_a_part_of_a_table_beside_decisions_of_its_own_is_read():
     decided = pd.Series(1 - part.to_numpy())
     report = audit(part, decided, sensitive_features={"sex": ["F", "M"] * 10})
     assert report.n_rows == 20
+
+
+LEVELS = pd.MultiIndex.from_arrays([["h1", "h1", "h2"], [1, 2, 1]])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pd.Index(["a", "b", "c"]),
+        pd.Index([7, 8, 9]),
+        pd.period_range("2026", periods=3),
+        pd.MultiIndex.from_arrays([["h1", "h1", "h2"]]),
+        pd.MultiIndex.from_arrays([["h1", "h1", "h2"], [1, 2, 1], [0, 0, 0]]),
+    ],
+    ids=["names", "numbers", "periods", "one level", "three levels"],
+)
+def test_levels_beside_labels_of_another_kind_are_another_index(other):
+    one = pd.Series([0, 1, 1], LEVELS)
+    two = pd.Series([0, 1, 1], other)
+    with pytest.raises(ArgumentError, match=r"b has another index than a: row 0 is "):
+        check_same_index(a=one, b=two)
+    with pytest.raises(ArgumentError, match=r"b has another index than a: row 0 is "):
+        check_same_index(a=two, b=one)
+
+
+def test_levels_beside_the_numbers_of_rows_are_read():
+    check_same_index(a=pd.Series([0, 1, 1], LEVELS), b=pd.Series([0, 1, 1]))
+    check_same_index(a=pd.Series([0, 1, 1]), b=pd.Series([0, 1, 1], LEVELS))
+
+
+def test_levels_in_another_order_are_refused():
+    words = r"in another order: row 0 is \('h2', 1\) there, and \('h1', 1\) in a"
+    with pytest.raises(ArgumentError, match=words):
+        check_same_index(a=pd.Series([0, 1, 1], LEVELS), b=pd.Series([0, 1, 1], LEVELS[::-1]))
+
+
+def test_the_same_labels_of_another_type_agree():
+    """For pandas an index of int64 does not equal one of UInt64."""
+    given = pd.Series([0, 1, 1], pd.Index([7, 8, 9], dtype="UInt64"))
+    check_same_index(a=pd.Series([0, 1, 1], [7, 8, 9]), b=given)

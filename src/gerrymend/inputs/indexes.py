@@ -57,11 +57,15 @@ def _check_pair(subject: Argument, index: Any, other: Argument, first: Any) -> N
     """Raise an ArgumentError unless two indexes agree, or one of them says nothing."""
     if len(index) != len(first) or index.equals(first):
         return
-    row = int((index != first).argmax())
-    labels = f"row {row} is {index[row]!s} there, and {first[row]!s} in "
+    own = _labels(index)
+    others = _labels(first)
+    if own.equals(others):
+        return
+    row = int((own != others).argmax())
+    labels = f"row {row} is {own[row]!s} there, and {others[row]!s} in "
     by_position = ". Rows are matched by position. "
     drop = "drop it, with .reset_index(drop=True) or .to_numpy()."
-    if index.isin(first).all() and first.isin(index).all():
+    if own.isin(others).all() and others.isin(own).all():
         raise ArgumentError(
             subject,
             "has the same index as ",
@@ -85,6 +89,18 @@ def _check_pair(subject: Argument, index: Any, other: Argument, first: Any) -> N
         f"{by_position}If the index tells who is who, bring both to the same rows with .loc; else "
         f"{drop}",
     )
+
+
+def _labels(index: Any) -> Any:
+    """Return an index of the labels as Python's objects, tuples where there are several levels.
+
+    pandas refuses to compare, or to look up, the labels of some types of index in those of others.
+
+    >>> import pandas as pd
+    >>> _labels(pd.MultiIndex.from_tuples([(7, "a"), (8, "a")])).tolist()
+    [(7, 'a'), (8, 'a')]
+    """
+    return index.to_flat_index().astype(object)
 
 
 def _says_nothing(index: Any) -> bool:

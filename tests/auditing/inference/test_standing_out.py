@@ -161,6 +161,35 @@ def test_groups_are_all_ranges_that_are_large_enough():
         assert np.array_equal(named.members(i), who(named, tally)[i])
 
 
+def test_a_category_whose_values_are_all_too_small_adds_no_group():
+    """Its table has no lines, whatever numbers it meets: the groups are those without it."""
+    n = 60
+    age = np.arange(n)
+    attributes = {"age": age, "height": age**2 % 61}
+    decided = age % 2
+    _, without = named_of(tally_of(decided, attributes), min_group_size=5)
+    name = [f"person {i}" for i in range(n)]
+    _, named = named_of(tally_of(decided, {"name": name, **attributes}), min_group_size=5)
+    assert len(named) > 0
+    assert [named.rules[i].describe() for i in range(len(named))] == [
+        without.rules[i].describe() for i in range(len(without))
+    ]
+
+
+@pytest.mark.parametrize(
+    "subgroups", [ExplicitGroups({"first": {"club": "club 0"}}), "marginals", Conjunctions(2)]
+)
+def test_where_no_group_is_large_enough_none_stands_out(subgroups):
+    """Neither of those that are listed, nor of those that are made of values and ranges."""
+    n = 40
+    attributes = {"club": [f"club {i // 4}" for i in range(n)]}
+    decided = np.arange(n) % 2
+    report = audit(decided, decided, sensitive_features=attributes, notion="statistical_parity",
+                   subgroups=subgroups, min_group_size=5, n_permutations=19)  # fmt: skip
+    assert report.sharpest is None
+    assert report.p_value == 1.0
+
+
 @pytest.mark.parametrize("sign", [-1, 0, 1])
 def test_draws_are_scored_over_every_group(sign):
     """The largest of each draw is that of all groups, one by one, less what their ends cost."""

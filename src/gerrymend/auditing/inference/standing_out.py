@@ -95,7 +95,8 @@ class NamedGroups:
             fits = may_be_described(bound.membership @ seen.rows, seen.rows.sum(), floor)
             numbers = np.flatnonzero(fits)
             atoms: Any = bound.membership[numbers]
-            blocks: tuple[Block, ...] = (Block(0, (len(numbers),), np.arange(len(numbers))),)
+            every = Block(0, (len(numbers),), np.arange(len(numbers)))
+            blocks: tuple[Block, ...] = (every,) if len(numbers) else ()
             rules: Rules = [bound.rules[i] for i in numbers.tolist()]
         else:
             kinds, atoms, blocks, rules = ranges_that_meet(seen, floor)
@@ -160,7 +161,9 @@ class NamedGroups:
         """What a sum is multiplied by to be a score, by block, and what its ends cost."""
         scales = []
         ends = np.cumsum([len(block.kept) for block in self.blocks])
-        for block, own in zip(self.blocks, np.split(self.deviation, ends[:-1]), strict=True):
+        # Split at the last end too, and leave out what follows it: no blocks then have no parts.
+        by_block = np.split(self.deviation, ends)[:-1]
+        for block, own in zip(self.blocks, by_block, strict=True):
             cost = COST_OF_END * block.n_ends().astype(np.float64)
             scale = np.zeros(len(cost))
             one = np.divide(self.sign or 1, own, out=np.zeros(len(own)), where=own > 0)

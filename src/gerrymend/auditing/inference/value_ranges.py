@@ -64,9 +64,13 @@ class Block:
         """
         sums = by_atom[self.start : self.stop]
         width = sums.shape[1]
+        # Sums over the ranges of later axes, for each part: reshape can't tell it of no atoms.
+        per_part = width
         for axis in range(len(self.shape) - 1, 0, -1):
-            size = self.shape[axis]
-            sums = _in_range(size) @ sums.reshape(math.prod(self.shape[:axis]), size, -1)
+            inside = _in_range(self.shape[axis])
+            before = math.prod(self.shape[:axis])
+            sums = inside @ sums.reshape(before, self.shape[axis], per_part)
+            per_part *= len(inside)
         return sums.reshape(-1, width)
 
     def place(self, number: int) -> tuple[int, tuple[tuple[int, int], ...]]:
