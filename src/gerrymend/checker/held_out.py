@@ -72,8 +72,15 @@ def _measured(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return worst
     groups = [stated[name] for name in ("worst", "disadvantaged", "favoured")]
     groups += [(stated[name] or {}).get("subgroup") for name in ("in_a_sentence", "sharpest")]
-    name = (stated["lead"] or {}).get("subgroup")
-    return next((one for one in groups if one is not None and one["subgroup"] == name), None)
+    lead = stated["lead"]
+    if lead is None:
+        return None
+    alike = (
+        one
+        for one in groups
+        if one is not None and all(one[name] == lead[name] for name in ("subgroup", "notion"))
+    )
+    return next(alike, None)
 
 
 def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:
@@ -110,19 +117,19 @@ def _wrong_on_rows(holdout: Table, case: Case) -> Iterator[str]:
     same = _sums_by_cell(case.table) == _sums_by_cell(holdout)
     if claims["same_rows"] != same:
         yield f"same_rows is stated as {claims['same_rows']!r}, and is {same!r}."
-    worst = stated["worst"]
+    lead = _measured(stated)
     one = claims["subgroup"]
-    if worst is None:
+    if lead is None:
         yield from _wrong_nothing(claims)
         return
-    notion = next((one for one in stated["notions"] if one["name"] == worst["notion"]), None)
+    notion = next((one for one in stated["notions"] if one["name"] == lead["notion"]), None)
     if notion is None:
-        yield f"its notion, {worst['notion']}, is none of the report's."
+        yield f"its notion, {lead['notion']}, is none of the report's."
         return
     table = holdout.view(notion)
     measured = Measured.of(outcomes_of(notion), table)
     try:
-        inside = _members(worst["rule"], case.table, holdout)
+        inside = _members(lead["rule"], case.table, holdout)
     except RuleError as unreadable:
         yield f"{unreadable}."
         return
