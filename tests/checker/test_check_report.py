@@ -354,7 +354,9 @@ def test_a_p_value_is_on_the_side_that_the_figures_beside_it_say(changes, senten
     worst = BY_CHANCE["worst"] | {"p_value": value}
     groups = {"lead": lead, "worst": worst, "top": [worst]}
     result = check_report(BY_CHANCE | changes | groups, **PEOPLE)
-    assert [sentence in one for one in result.problems] == [True], result.problems
+    # Another group may lead by such a p-value, which is named as well.
+    problems = [one for one in result.problems if "subgroup of lead is stated" not in one]
+    assert [sentence in one for one in problems] == [True], result.problems
     # What is said of a possible p-value is not said of one that can't be.
     assert not any("is at most 5 % where the figures" in one for one in result.not_checked)
 

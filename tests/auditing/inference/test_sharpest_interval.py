@@ -69,6 +69,9 @@ def test_every_output_has_it_beside_who_stands_out(report):
 
 def test_it_is_told_also_where_another_group_leads(report):
     data = report.to_dict() | {"p_value": 0.025}
+    for name in ("worst", "disadvantaged", "favoured"):
+        if data[name] is not None:
+            data[name]["p_value"] = 0.025
     cards = audit_view(data)["subgroups"]
     assert cards[0]["standing"] != "Stands out"
     (card,) = (one for one in cards if one["standing"] == "Stands out")
