@@ -110,6 +110,15 @@ def test_at_most_is_an_unfairness(at_most):
         prove([0, 1], [0, 1], sensitive_features={"a": [1, 2]}, at_most=at_most)
 
 
+@pytest.mark.parametrize("subgroups", ["conjunctions", "value_sets", "trees", "marginals"])
+def test_everything_is_within_the_largest_numbers(subgroups):
+    """Where residuals are small, they are more units of these than a float can say."""
+    values = np.arange(40) / 4096
+    proof = prove(None, values, sensitive_features={"a": ["u", "v"] * 20}, notion="mean_outcome",
+                  subgroups=subgroups, at_most=1e308)  # fmt: skip
+    assert proof.status == "proved"
+
+
 def test_a_bound_in_another_unit_is_warned_of_as_in_an_audit():
     rng = np.random.default_rng(0)
     days = rng.gamma(2, 5, 200)

@@ -5,6 +5,8 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
 
 from gerrymend import SubgroupCalibrator, calibrate
@@ -139,6 +141,50 @@ def test_weights_are_checked_before_a_model_is_fitted(weight):
 def test_what_is_no_table_is_told(table):
     with pytest.raises(ArgumentError, match=r"(^|: )X "):
         SubgroupCalibrator(**FEW).fit(table, Y, sensitive_features=A)
+
+
+UNREADABLE = [
+    (np.array([["a"], ["b"]] * 60, dtype=object), "X has text, such as 'a'. Encode them"),
+    (np.array([["a"], ["b"]] * 60), "it has <U1. Convert it to numbers yourself"),
+    (np.arange(120).astype("datetime64[s]")[:, None], "it has datetime64.*Convert it"),
+    (np.zeros(120, dtype="f8,f8"), ""),
+    (np.zeros((120, 0)), "Found array with 0 feature"),
+    (np.arange(120.0), "Expected 2D array"),
+]
+
+
+@pytest.mark.parametrize("estimator", [None, Ridge()])
+@pytest.mark.parametrize(("table", "words"), UNREADABLE)
+def test_a_table_that_the_estimator_cannot_read_is_named(estimator, table, words):
+    model = SubgroupCalibrator(estimator, **FEW)
+    with pytest.raises((TypeError, ValueError), match=rf"^X can't be read as .*{words}"):
+        model.fit(table, Y, sensitive_features=A)
+    model.fit(np.arange(120.0)[:, None], Y, sensitive_features=A)
+    with pytest.raises((TypeError, ValueError), match=r"^X "):
+        model.predict(table, sensitive_features=A)
+
+
+class Broken(Ridge):
+    """A regressor whose fit fails on its own account."""
+
+    def fit(self, X, y, sample_weight=None):
+        raise ValueError("no solver is installed")
+
+
+def test_an_estimators_own_errors_pass_as_they_are():
+    """So they do where it consists of others, of which one may read words."""
+    coded = make_pipeline(OneHotEncoder(), Broken())
+    for estimator, table in ((Broken(), Y[:, None]), (coded, UNREADABLE[0][0])):
+        with pytest.raises(ValueError, match=r"^no solver is installed$"):
+            SubgroupCalibrator(estimator, **FEW).fit(table, Y, sensitive_features=A)
+
+
+def test_trees_without_an_attribute_that_can_be_told_of_are_refused():
+    """A tree could ask for the value of two rows, by leaving out all others."""
+    rare = {"job": ["cook", "nurse"] * 59 + ["abbot"] * 2}
+    with pytest.raises(ArgumentError, match=r"^subgroups can't be trees: .*'value_sets'"):
+        called(sensitive_features=rare, subgroups="trees", min_group_size=5)
+    assert called(sensitive_features=rare, subgroups="value_sets", min_group_size=5).standing
 
 
 @pytest.mark.parametrize("n", ["1", 1.5, None, np.nan, np.array([1]), True, -1, 10**30])

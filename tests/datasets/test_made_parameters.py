@@ -24,6 +24,9 @@ BAD = [
     (make_benchmark, {"numeric": 3}),
     (make_benchmark, {"numeric": [2**63]}),
     (make_benchmark, {"numeric": "ab"}),
+    (make_benchmark, {"numeric": (2, [1, 2])}),
+    (make_benchmark, {"numeric": (2, np.array([0.1]))}),
+    (make_benchmark, {"numeric": np.array([[2, 3]])}),
 ]
 
 

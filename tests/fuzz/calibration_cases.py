@@ -22,7 +22,7 @@ from tests.fuzz.disguises import ALL, SAME, disguise_of
 from tests.fuzz.model_cases import FEATURES, array_of
 from tests.fuzz.oracle import Case
 from tests.fuzz.row_cases import Rows, _case, draw_settings
-from tests.fuzz.samples import CLASSES, ODD_VALUES, kind_of, make_sample, pick
+from tests.fuzz.samples import CLASSES, ODD_VALUES, make_sample, pick
 
 CALIBRATE = ("y_true", "y_pred", "sensitive_features", "sample_weight", "notion", "subgroups",
              "alpha", "pos_label", "level", "max_patches", "n_draws", "min_group_size", "budget",
@@ -57,7 +57,7 @@ def calibrate_case(rng: np.random.Generator) -> Case:
         if values is None or rng.random() < 0.5:
             continue
         one = disguise_of(rng, values, "number", pick(rng, (SAME, ALL)))
-        if one is not None and kind_of(one.plain(values)) == kind_of(values):
+        if one is not None:
             rows.disguise(argument, one, "number")
     column = pick(rng, sample.attributes)
     one = disguise_of(rng, sample.attributes[column], "attribute", pick(rng, (SAME, ALL)))
@@ -98,7 +98,9 @@ def calibrator_case(rng: np.random.Generator) -> Case:
     X = array_of(sample)
     if rng.random() < 0.4:
         # What is in a row is for the estimator to say: rows may be texts.
-        forms = [form for form in FEATURES if form not in ("a list in it", "ragged", "3-d")]
+        # Of numbers as small as these LinearRegression warns on its own account.
+        left_out = ("a list in it", "ragged", "3-d", "huge", "tiny", "subnormal")
+        forms = [form for form in FEATURES if form not in left_out]
         form = pick(rng, forms)
         X = FEATURES[form][1](X)
         told.append(f"X: {form}")

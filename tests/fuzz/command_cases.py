@@ -65,8 +65,8 @@ def _refusal(said: str, handled: list[BaseException]) -> list[str]:
     """Return what is wrong with how a command refused: its words, or where they came from."""
     if not said.strip():
         return ["exit code 2 without a word"]
-    named = "--" in said or any(word in said for word in ("FILE", "MODEL", ".csv", ".parquet",
-                                ".skops", "NAMES", "target", "Usage"))  # fmt: skip
+    named = "--" in said or any(word in said for word in ("FILE", "MODEL", ".csv", ".txt",
+                                ".parquet", ".skops", "NAMES", "target", "Usage"))  # fmt: skip
     wrong = [] if named else ["names no option"]
     for error in handled[-1:]:
         if not any(kind.__name__ == "ClickException" for kind in type(error).__mro__):

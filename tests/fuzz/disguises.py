@@ -3,7 +3,8 @@
 A disguise is a function of a plain list. It says what must come of it: "result" (the same as of
 the plain list), "error" (the values can't be told, or mean something else), "either", or "loose"
 where it may be taken in more than one way. That can depend on what the column is used as: an
-attribute, a label, or a number for each row (a weight, a score, a probability).
+attribute, a label, a number for each row (a weight, a probability), or a score that is compared
+with a threshold.
 """
 
 from collections.abc import Callable
@@ -33,9 +34,9 @@ KINDS = {
 class Disguise:
     """A way to pass a column, for columns of some kind.
 
-    `expect` is what must come of it as an attribute, `label` and `number` as these, where it
-    differs; "skip" where it makes no sense. `plain` is a list of the same meaning, where the column
-    itself is none.
+    `expect` is what must come of it as an attribute, `label`, `number` and `score` as these, where
+    it differs; "skip" where it makes no sense. `plain` is a list that means the same as an
+    attribute or a label, where the column itself is none.
     """
 
     name: str
@@ -44,11 +45,17 @@ class Disguise:
     make: Callable[[list[Any]], Any]
     label: str = ""
     number: str = ""
+    score: str = ""
     plain: Callable[[list[Any]], list[Any]] = list
 
     def expected(self, role: str) -> str:
-        """Say what must come of it as an "attribute", a "label" or a "number"."""
-        return {"label": self.label, "number": self.number}.get(role) or self.expect
+        """Say what must come of it as an "attribute", a "label", a "number" or a "score"."""
+        own = {"label": self.label, "number": self.number, "score": self.score or self.number}
+        return own.get(role) or self.expect
+
+    def meaning(self, values: list[Any], role: str) -> list[Any]:
+        """Return the plain list that means the same: a number is one in whatever it comes."""
+        return list(values) if role in ("number", "score") else self.plain(values)
 
 
 def _strided(values: list[Any]) -> Any:
@@ -160,7 +167,7 @@ STRANGE = (
              number="error", plain=lambda v: _with_first(v, None)),
     Disguise("functions", "any", "loose", lambda v: [len for _ in v], number="error"),
     Disguise("infinite", "number", "error", lambda v: _with_first(v, float("inf")),
-             label="loose"),
+             label="loose", score="loose"),  # a score may be: it is beside every threshold
     Disguise("complex", "number", "error", lambda v: np.asarray(v, dtype=complex), label="either"),
     Disguise("complex list", "number", "error", lambda v: [complex(x) for x in v], label="either"),
     Disguise("structured", "any", "error", _structured, label="either"),

@@ -41,7 +41,7 @@ class Rows:
         self.disguised.add((argument, column))
         old = self.plain[argument]
         values = old[column] if column else old
-        given, plain = disguise.make(values), disguise.plain(values)
+        given, plain = disguise.make(values), disguise.meaning(values, role)
         self.given[argument] = {**self.given[argument], column: given} if column else given
         self.plain[argument] = {**old, column: plain} if column else plain
         self.told.append(f"{argument}{f'[{column!r}]' if column else ''} as {disguise.name}")
@@ -64,7 +64,7 @@ def draw_rows(rng: np.random.Generator, sample: Sample) -> tuple[Rows, dict[str,
         case "probability":
             how["decision_probabilities"] = True
     if how:
-        y_pred, role = sample.probabilities, "number"
+        y_pred, role = sample.probabilities, "score" if "threshold" in how else "number"
     plain: dict[str, Any] = {
         "y_true": sample.labels,
         "y_pred": y_pred,

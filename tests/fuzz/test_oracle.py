@@ -7,6 +7,8 @@ import pytest
 
 from gerrymend import audit
 from tests.fuzz.batch import MAKERS, findings_of, make_case
+from tests.fuzz.command_cases import _refusal
+from tests.fuzz.disguises import ALL
 from tests.fuzz.oracle import PACKAGE, Case, judge
 
 ROWS = {"y_true": [0, 1] * 6, "y_pred": [1, 0, 1, 1] * 3, "sensitive_features": {"a": [1, 2] * 6}}
@@ -95,6 +97,23 @@ def test_what_must_be_refused_and_is_not_is_found_and_the_other_way_round():
     case = refused(gamma=-1)
     case.expect = "result"
     assert "refused what is valid" in judge(case)[0]
+
+
+def test_what_a_column_means_depends_on_what_it_is_used_as():
+    """Numbers in categories are words as an attribute, and numbers as counts."""
+    by_name = {one.name: one for one in ALL}
+    categories = by_name["categorical numbers"]
+    assert categories.meaning([3, 4], "number") == [3, 4]
+    assert categories.meaning([3, 4], "attribute") != [3, 4]
+    infinite = by_name["infinite"]
+    assert infinite.expected("number") == "error"
+    assert infinite.expected("score") == "loose"
+
+
+@pytest.mark.parametrize("file", ["rows.csv", "rows.txt", "rows.parquet"])
+def test_a_command_may_name_its_file_in_place_of_an_option(file):
+    assert _refusal(f"Column 'f' of {file} has whole numbers", []) == []
+    assert _refusal("There are whole numbers", []) == ["names no option"]
 
 
 def test_a_case_is_made_from_its_number_alone():

@@ -35,7 +35,7 @@ from gerrymend.inputs.scores import NO_LABELS, Scores
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.validation import as_pair, check_labels, check_same_length, is_frame
 from gerrymend.inputs.weights import check_weights
-from gerrymend.models.features import FeatureReader
+from gerrymend.models.features import FeatureReader, naming_features
 
 
 def _is_classifier(calibrator: "SubgroupCalibrator") -> bool:
@@ -171,7 +171,8 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
             if is_prefit(self.cv):
                 self.classes_ = _known_classes(estimator, labels)
             classes = as_pair(self.classes_)
-        score = self._unseen_scores(estimator, X, labels, routed)
+        with naming_features(X, self, estimator):
+            score = self._unseen_scores(estimator, X, labels, routed)
         names = Names(decisions=f"{self._method}() of estimator")
         read = Scores.read(
             labels, score, protected, sample_weight, decided=Decided(labels=classes), names=names
@@ -229,7 +230,8 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         check_same_index(X=X, sensitive_features=sensitive_features)
         if self._features is not None:
             X = self._features.read(X, self, reset=False)
-        score = _positive(getattr(self.estimator_, self._method)(X))
+        with naming_features(X, self, self.estimator_):
+            score = _positive(getattr(self.estimator_, self._method)(X))
         columns = self._reader.read(X, sensitive_features, self.patches_.attributes)
         return self.patches_.apply(score, columns)
 

@@ -255,7 +255,8 @@ def _check_size(value: Any, argument: str, *, low: int, most: int = _MOST, remed
 
 def _check_sizes(values: Any, argument: str, *, low: int) -> list[int]:
     """Return a number of values for each attribute, at most 10⁹ as codes have 32 bits."""
-    if not isinstance(values, list | tuple | range | np.ndarray) or np.ndim(values) != 1:
+    listed = isinstance(values, list | tuple | range)
+    if not listed and not (isinstance(values, np.ndarray) and values.ndim == 1):
         raise TypeError(
             f"{argument} must be a list with a number of values for each attribute, as (2, 3); got "
             f"{values!r}."

@@ -2,10 +2,14 @@
 
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.externals.array_api_compat import array_namespace
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
@@ -122,6 +126,28 @@ def _in_words(message: str) -> str:
     if "contains infinity" in message:
         return f"{message}\nReplace infinite values of X by a finite number, or drop these rows."
     return "" if _NAMES_X.search(message) else f"X can't be read as a table of numbers: {message}"
+
+
+@contextmanager
+def naming_features(X: Any, model: Any, estimator: Any) -> Iterator[None]:
+    """Name X where an estimator that gets it as it is fails, and X is no table of numbers.
+
+    The errors of estimators that consist of others, which may read anything, are their own.
+
+    >>> from sklearn.linear_model import Ridge
+    >>> with naming_features([[]], Ridge(), Ridge()):
+    ...     Ridge().fit([[]], [1])
+    Traceback (most recent call last):
+    ValueError: X can't be read as a table of numbers: Found array with 0 feature(s) \
+(shape=(1, 0)) while a minimum of 1 is required by Ridge.
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        has_parts = any(hasattr(part, "fit") for part in estimator.get_params().values())
+        if not (has_parts or issparse(X) or _NAMES_X.search(str(error))):
+            FeatureReader(allow_nan=True).read(X, copy(model), reset=True)
+        raise
 
 
 def warn_all_protected() -> None:

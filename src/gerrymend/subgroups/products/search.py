@@ -276,7 +276,8 @@ class ProductSearch(BoundClass):
         unit = as_whole(residual)[1]
         deadline = time.monotonic() + seconds
         if at_most is not None:
-            limit = min(_MOST, max(0, math.floor(at_most / unit)))
+            # The least of the two first: in units so small, a large number is infinite.
+            limit = max(0, math.floor(min(_MOST, at_most / unit)))
             if limit >= hunt.known.to_exceed:  # products up to it need no search
                 hunt.known = _Known(limit)
             hunt.run(limit, seconds)
