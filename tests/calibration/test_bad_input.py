@@ -175,8 +175,16 @@ def test_an_estimators_own_errors_pass_as_they_are():
     """So they do where it consists of others, of which one may read words."""
     coded = make_pipeline(OneHotEncoder(), Broken())
     for estimator, table in ((Broken(), Y[:, None]), (coded, UNREADABLE[0][0])):
-        with pytest.raises(ValueError, match="^no solver is installed$"):
+        with pytest.raises(ValueError, match=r"^no solver is installed$"):
             SubgroupCalibrator(estimator, **FEW).fit(table, Y, sensitive_features=A)
+
+
+def test_trees_without_an_attribute_that_can_be_told_of_are_refused():
+    """A tree could ask for the value of two rows, by leaving out all others."""
+    rare = {"job": ["cook", "nurse"] * 59 + ["abbot"] * 2}
+    with pytest.raises(ArgumentError, match=r"^subgroups can't be trees: .*'value_sets'"):
+        called(sensitive_features=rare, subgroups="trees", min_group_size=5)
+    assert called(sensitive_features=rare, subgroups="value_sets", min_group_size=5).standing
 
 
 @pytest.mark.parametrize("n", ["1", 1.5, None, np.nan, np.array([1]), True, -1, 10**30])

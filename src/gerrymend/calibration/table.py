@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.inference.simulations import RightScores, SignFlips, Simulation
 from gerrymend.auditing.rare_values import can_merge, merged, rare_of, rows_by_value
 from gerrymend.auditing.small_groups import may_be_described, too_few
@@ -318,5 +319,14 @@ def describable_columns(
     if can_merge(subgroups):
         return tuple(merged(column, rare.get(column.name, frozenset())) for column in columns)
     if isinstance(subgroups, Trees):
-        return tuple(column for column in columns if column.name not in rare)
+        left = tuple(column for column in columns if column.name not in rare)
+        if not left:
+            raise ArgumentError(
+                "subgroups",
+                "can't be trees: each attribute has values of fewer rows than ",
+                Argument("min_group_size", value=str(min_group_size)),
+                ", which a tree could single out. Merge such values, or use 'value_sets', which "
+                "treats them as one.",
+            )
+        return left
     return columns

@@ -144,10 +144,8 @@ def naming_features(X: Any, model: Any, estimator: Any) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        parts = estimator.get_params().values()
-        if not (
-            _NAMES_X.search(str(error)) or issparse(X) or any(hasattr(p, "fit") for p in parts)
-        ):
+        has_parts = any(hasattr(part, "fit") for part in estimator.get_params().values())
+        if not (has_parts or issparse(X) or _NAMES_X.search(str(error))):
             FeatureReader(allow_nan=True).read(X, copy(model), reset=True)
         raise
 
