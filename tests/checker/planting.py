@@ -1,10 +1,12 @@
 """Plants lies in a report's JSON, one at a time: every leaf altered, every list and mapping too."""
 
 import copy
-from collections.abc import Iterator
+import fnmatch
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
+REFUSED, NAMED, SILENT = "refused", "named as not checked", "accepted in silence"
 
 
 class Plant(NamedTuple):
@@ -134,3 +136,18 @@ def _with(report: Any, path: Path, value: Any) -> Any:
     here = copy.copy(report)
     here[path[0]] = _with(here[path[0]], path[1:], value)
     return here
+
+
+def outcome(field: str, check: Callable[[], Any], document: str) -> str:
+    """What becomes of a lie in a field; any error but those of a bad document is a bug."""
+    try:
+        result = check()
+    except (ValueError, TypeError) as refusal:
+        told = str(refusal)
+        if f"of the {document}" not in told and not told.startswith(f"{document} "):
+            raise
+        return REFUSED
+    if not result.ok:
+        return REFUSED
+    fields = result.fields_not_checked
+    return NAMED if any(fnmatch.fnmatchcase(field, one) for one in fields) else SILENT

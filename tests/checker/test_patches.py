@@ -1,6 +1,5 @@
 """Patches are verified by code that shares nothing with what learnt them; lies are refused."""
 
-import fnmatch
 import itertools
 import json
 from collections import Counter
@@ -11,11 +10,9 @@ import pytest
 from gerrymend import calibrate, check_patches
 from tests.calibration.made import CUTS, categories_of, made_scores, worst_of_all
 from tests.checker.patch_files import KINDS, TWO, patches_of, sealed
-from tests.checker.planting import plants
+from tests.checker.planting import NAMED, REFUSED, SILENT, outcome, plants
 from tests.checker.test_planted import sides
 from tests.marks import slow
-
-REFUSED, NAMED, SILENT = "refused", "named as not checked", "accepted in silence"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -146,21 +143,11 @@ def test_bad_rows_are_named(change, words):
 
 
 def verdict(plant, data):
-    """What becomes of a lie, with a sha256 that fits; other errors than ours are bugs."""
+    """What becomes of a lie in patches, with a sha256 that fits."""
     forged = plant.report
     if isinstance(forged, dict) and "sha256" in forged and plant.path != ("sha256",):
         forged = sealed(forged)
-    try:
-        result = check_patches(forged, **data)
-    except (ValueError, TypeError) as refusal:
-        told = str(refusal)
-        if "of the patches" not in told and not told.startswith("patches "):
-            raise
-        return REFUSED
-    if not result.ok:
-        return REFUSED
-    fields = result.fields_not_checked
-    return NAMED if any(fnmatch.fnmatchcase(plant.field, one) for one in fields) else SILENT
+    return outcome(plant.field, lambda: check_patches(forged, **data), "patches")
 
 
 def says_the_same(plant, plain):
