@@ -139,8 +139,11 @@ def test_the_result_is_within_gamma_by_an_audit_of_its_own(client):
     assert report.unfairness <= 0.02 + 1e-9
 
 
-@pytest.mark.parametrize("after", ["logistic", slow("settle"), slow("scores"), slow("decided")])
-def test_a_worker_that_dies_costs_time_and_not_the_result(client, monkeypatch, after):
+@pytest.mark.parametrize(
+    ("after", "time"),
+    [("logistic", 6), slow("settle", 1), slow("scores", 6), slow("decided", 3)],
+)
+def test_a_worker_that_dies_costs_time_and_not_the_result(client, monkeypatch, after, time):
     X, y, A, _ = problem()
     rows = lazy(X, y, A, chunks=(200, 200, 200))
 
@@ -154,7 +157,7 @@ def test_a_worker_that_dies_costs_time_and_not_the_result(client, monkeypatch, a
 
     def gather_and_kill(self, method, *arguments):
         asked.append(method.__name__)
-        if asked[-1] == after and asked.count(after) == (1 if after == "settle" else 6):
+        if asked[-1] == after and asked.count(after) == time:
             os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
             asked.append("killed")
         return gather(self, method, *arguments)
