@@ -17,6 +17,8 @@ from gerrymend import (
 )
 from gerrymend.calibration.saved import _digest, patches_json
 from tests.calibration.made import made_scores
+from tests.fuzz.calibration_cases import calibrator_case
+from tests.fuzz.oracle import judge
 
 GROUPS = ExplicitGroups({"women of A": {"sex": "F", "town": "A"}, "the old": {"age": (50, None)}})
 
@@ -193,3 +195,9 @@ def test_paths_that_cannot_be_are_told(rows, tmp_path):
     with pytest.raises(TypeError, match="patches must be what calibrate"):
         save_patches(str(patches), tmp_path / "patches.json")
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number", [50071, 50488])
+def test_rules_of_rare_values_together_come_back_as_they_were(number):
+    """Sets of values with the rare ones in: a file tells who is out. Found by the fuzz."""
+    assert judge(calibrator_case(np.random.default_rng(number))) == []

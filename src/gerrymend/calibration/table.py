@@ -18,9 +18,9 @@ from gerrymend.auditing.inference.simulations import RightScores, SignFlips, Sim
 from gerrymend.auditing.rare_values import can_merge, merged, rare_of, rows_by_value
 from gerrymend.auditing.small_groups import may_be_described, too_few
 from gerrymend.inputs.bins import lower_ends
-from gerrymend.inputs.protected import Cells, Column, distinct_rows, take_rows
+from gerrymend.inputs.protected import Cells, Column, Others, distinct_rows, take_rows
 from gerrymend.subgroups.base import BoundClass, Found, RuleSource, SubgroupClass
-from gerrymend.subgroups.rules import Conjunction, Rule
+from gerrymend.subgroups.rules import Condition, Conjunction, Rule
 from gerrymend.subgroups.tree_rule import TreeRule
 from gerrymend.subgroups.trees import Trees
 from gerrymend.subgroups.within_scores import IntervalRules, ScoreIntervals
@@ -289,7 +289,7 @@ class ScoreTable:
             low = source.lows[first]
             high = source.highs[after - 1]
             source = source.base
-        rule = source.rule(key).without_others()
+        rule = as_saved(source.rule(key).without_others())
         by_row = rule.members(self._columns)
         rule = rule.in_few_digits(self._columns, by_row)
         if isinstance(rule, Conjunction | TreeRule):  # of one list of patches, rules of one table
@@ -298,6 +298,24 @@ class ScoreTable:
         members = inside & in_interval(self.rows.score, low, high)
         value = float(self.rows.errors[members].sum()) / self.rows.total_weight
         return Candidate(rule, low, high, value, members)
+
+
+def as_saved(rule: Rule) -> Rule:
+    """Return the same rule in the form in which a file tells it: who is out, where others are in.
+
+    >>> from gerrymend.inputs.protected import Others
+    >>> values = ("blue", Others(("blue", "red")))
+    >>> as_saved(Conjunction((Condition("colour", values=values),), {})).conditions[0].values
+    (Others(known=('red',)),)
+    """
+    if not isinstance(rule, Conjunction):
+        return rule
+    return replace(rule, conditions=tuple(map(_told_by_others, rule.conditions)))
+
+
+def _told_by_others(condition: Condition) -> Condition:
+    is_in, values = condition.listed
+    return condition if is_in else replace(condition, values=(Others(values),))
 
 
 def in_interval(score: Array, low: float, high: float) -> NDArray[np.bool_]:
