@@ -1,6 +1,8 @@
 """Lazy frames: the same tally and the same report as from rows, and only sums that travel."""
 
 import itertools
+import os
+import shutil
 from collections import Counter
 from fractions import Fraction
 
@@ -37,8 +39,16 @@ def in_dask(frame):
     return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=3)
 
 
+def has_java():
+    """Look where PySpark does: in JAVA_HOME if it is set, else on the path."""
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which(os.path.join(home, "bin", "java") if home else "java") is not None
+
+
 def in_pyspark(frame):
     sql = pytest.importorskip("pyspark.sql")
+    if not has_java():
+        pytest.skip("PySpark is here, and Java, which it runs on, is not")
     spark = sql.SparkSession.builder.master("local[1]").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     table = frame.astype(object).where(frame.notna(), None)
