@@ -233,7 +233,7 @@ def _check_refused(stated: Mapping[str, Any], rows: ScoredRows, result: CheckRes
     result.leave("standing.refused.limit", "what draws of chance make")
     for refused in standing["refused"]:
         result.problems.extend(_wrong_refusal(refused, standing["settings"]["level"]))
-        if refused["violation"] is not None and refused["subgroup"] is not None:
+        if all(refused[name] is not None for name in ("subgroup", "interval", "violation")):
             _check_refused_violation(refused, stated["score"], rows, result)
 
 
