@@ -36,11 +36,32 @@ class Code:
         return sorted(lines, key=lambda line: (line.startswith("from gerrymend"), line))
 
     def of(self, value: Any) -> str:
-        """Return an expression that makes an equal value; raise UnwritableError if none does."""
+        """Return an expression that makes an equal value.
+
+        Parameters
+        ----------
+        value : Any
+            A number, text, notion, estimator, class or function that can be imported, array with
+            one axis; or lists, tuples, sets and dicts of these.
+
+        Raises
+        ------
+        UnwritableError
+            If no expression makes it, such as for a lambda, or if two of its parts have the same
+            name in different modules.
+
+        Examples
+        --------
+        >>> Code().of({"C": [1, 0.5], "penalty": None})
+        "{'C': [1, 0.5], 'penalty': None}"
+        """
         if value is None or isinstance(value, bool | int | float | complex | str | bytes):
             return self._plain(value)
+        # Its repr, such as np.float64(0.5), would need an import of NumPy under that very name.
         if isinstance(value, np.generic):
             return self._plain(value.item())
+        # Notions come before estimators and plain classes: most have a name that is shorter than a
+        # call that makes them again.
         if isinstance(value, FairnessNotion):
             return self._notion(value)
         if isinstance(value, BaseEstimator):
@@ -65,6 +86,8 @@ class Code:
         given = estimator.get_params(deep=False)
         written: list[str] = []
         for name, parameter in signature.items():
+            # A parameter that get_params() does not list, such as **kwargs, has no value that could
+            # be written; one in `instead` has its words already.
             if name == "self" or (name not in given and name not in instead):
                 continue
             changed = name in instead or not _same(given[name], parameter.default)
@@ -76,7 +99,13 @@ class Code:
         return written
 
     def notion(self, notions: tuple[AnyNotion, ...]) -> str:
-        """Return notions as code, by their name if they have one."""
+        """Return notions as code, by their name if they have one.
+
+        >>> Code().notion(as_notions("equalized_odds"))
+        "'equalized_odds'"
+        """
+        # Compared by value and not by spelling, so that a tuple which was read from a name is
+        # written as that name again.
         for name in (*NOTION_NAMES, *OUTCOME_NAMES):
             if as_notions(name) == notions:
                 return self.of(name)
@@ -108,10 +137,13 @@ class Code:
         """
         parts = value.__module__.split(".")
         name = value.__qualname__
+        # From the root on: the shortest path is the public one, and outlives a move of the module.
         for depth in range(1, len(parts) + 1):
             home = ".".join(parts[:depth])
             if home == "__main__":
                 break
+            # `is`, not only a name that is there: another object of that name would be imported
+            # instead.
             if getattr(importlib.import_module(home), name, None) is value:
                 return self._import(name, home)
         raise UnwritableError(f"{value!r} is in no module that code could import it from.")
@@ -124,5 +156,12 @@ class Code:
 
 
 def _same(value: Any, default: Any) -> bool:
-    """Return True if a parameter has its default; arrays and estimators are compared by repr."""
+    """Return True if a parameter has its default; arrays and estimators are compared by repr.
+
+    `==` of two arrays is an array, and of two estimators their identity; both have a repr that is
+    equal where they are.
+
+    >>> _same(1.0, 1.0), _same(1, 1.0), _same(np.arange(2), np.arange(2))
+    (True, False, True)
+    """
     return value is default or (type(value) is type(default) and repr(value) == repr(default))

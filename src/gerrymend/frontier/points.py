@@ -40,7 +40,8 @@ class OnRows:
     def measure(cls, rows: Sample, p: Array, how: Mapping[str, Any]) -> "OnRows":
         """Audit decisions that are positive with probability `p`, with the settings `how`."""
         of_numbers = isinstance(how["notion"][0], OutcomeNotion)
-        # What is linear in decisions is of a probability what it is on average of decisions.
+        # Rates are linear in the decisions, so that the rate of the probabilities is the expected
+        # rate of decisions drawn with them; the same holds of the error below.
         of_rates = {"decision_probabilities": True, "pos_label": rows.pair[1]}
         report = audit(
             rows.labels, p, sensitive_features=rows.protected, control_features=rows.control,
@@ -80,6 +81,8 @@ class OnRows:
         """Say who is in it, with its part of the unfairness found where that is not all."""
         data = self.report.to_dict()
         if self.shown is None or not says_most(data) or is_the_same(data):
+            # No share is told where there is no leading sentence to qualify, or where the group in
+            # the sentence has the very members of the worst one: its share is then all.
             return None if self.shown is None else str(self.shown)
         part = percent(abs(self.shown.unfairness) / self.unfairness)
         return f"{self.shown}, with {part} of the unfairness found"
@@ -241,6 +244,8 @@ class FrontierReference(_OnBoth):
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data, without data of any row or a verdict on any gamma."""
         samples = {
+            # An audit has to be given some gamma, but this model was trained to none: its verdict
+            # would answer a question that nobody asked.
             name: None if rows is None else rows.to_dict() | {"verdict": None}
             for name, rows in (("train", self.train), ("test", self.test))
         }
@@ -254,6 +259,8 @@ class FrontierReference(_OnBoth):
 
 def positive_probability(model: Any, rows: Sample) -> Array:
     """Return the probabilities with which a fitted model decides the rows' positive label."""
+    # classes_ is sorted, and `pair` has the positive label second, whichever it is by pos_label:
+    # the column of predict_proba is 0 where the user's positive label sorts first.
     place = model.classes_.tolist().index(rows.pair[1])
     p: Array = model.predict_proba(rows.features)[:, place]
     return p

@@ -25,6 +25,8 @@ def check_today(today: Any, today_test: Any, *, second: bool) -> None:
     `second` is whether X_test was given.
     """
     is_model = hasattr(today, "predict")
+    # Before `is_model` is used: a class has a `predict` too, and calling that would fail with a
+    # message about `self`.
     if isinstance(today, type):
         raise ArgumentError(
             "today", f"is the class {today.__name__}; pass a fitted model, or decisions by row."
@@ -52,9 +54,13 @@ def with_today(rows: Sample, today: Any, argument: str = "today") -> Sample:
     """
     if today is None:
         return rows
+    # One draw of a randomised model would add noise that the points, which are measured by their
+    # probabilities, don't have.
     if isinstance(today, MixtureTrainer | MixtureClassifier):
         p = _told_of_fit(today, "predict_proba", rows)
         mixture = today.mixture_ if isinstance(today, MixtureTrainer) else today
+        # A column of probabilities has no labels on it. Other models tell labels, which are
+        # compared with those of y below.
         labels = mixture.classes_.tolist()
         if labels != rows.classes.tolist():
             raise ArgumentError(
@@ -66,6 +72,8 @@ def with_today(rows: Sample, today: Any, argument: str = "today") -> Sample:
     decided = _told_of_fit(today, "predict", rows) if hasattr(today, "predict") else today
     vector = read_vector(decided, argument)
     check_same_length(y=len(rows.labels), **{argument: len(vector)})
+    # Decisions with an index of their own that is in another order would be read by position, as
+    # those of other people.
     check_same_index(X=rows.features, **{argument: decided})
     unknown = sorted(map(repr, set(vector.tolist()) - set(rows.classes.tolist())))
     if unknown:
@@ -101,6 +109,8 @@ def plain_decisions(
     estimator = clone(check_estimator_kind(classifier.estimator, weighted=False))
     seed_estimator(estimator, classifier.random_state)
     train = samples[0]
+    # By the reader of the fitted model, so that encodings and column order are those that the
+    # estimator of the points has seen.
     features = [model.mixture_.read(sample.features) for sample in samples]
     cost = np.where(train.y == 1, -1.0, 1.0)
     learner = make_learner(estimator, features[0], train.weight, cost, slice(0, len(cost)))

@@ -58,6 +58,7 @@ class Setting(NamedTuple):
         """
         code = Code()
         classifier = self.classifier
+        # Solvers that play each gamma on its own need no others in the code.
         shared = [gamma]
         if isinstance(as_solver(classifier.solver), ExponentiatedGradient):
             shared = list(gammas)
@@ -75,6 +76,7 @@ class Setting(NamedTuple):
         if len(shared) > 1:
             fit = "fit_path"
             which = f"[{shared.index(gamma)}]"
+            # After X and y, which are positional.
             arguments.insert(2, f"gammas={code.of(shared)}")
             notes.append("# Gammas are trained together, each with what the others found.")
         return "\n".join(
@@ -110,6 +112,7 @@ def one_seed(estimator: Any, random_state: Any) -> int:
             f"has checkpoint={estimator.checkpoint!r}, which is for one fit, and a "
             "frontier trains several; set checkpoint=None.",
         )
+    # The argument of the sweep wins over the classifier's own.
     state = estimator.random_state if random_state is None else random_state
     seed = draw_seed(state)  # which checks `state`
     # A number is a seed itself, so that a model is the same as from a fit with that random_state.
@@ -137,9 +140,11 @@ def every_setting(
             clone(estimator).set_params(notion=rates, estimator=clone(learned), random_state=seed),
             rates,
         )
+        # Notion by notion, then by estimator: the order of `points`, and of the page's lists.
         for notion, rates in named_notions.items()
         for name, learned in trained.items()
     ]
+    # After all others, as _frontier() counts on when it takes the first n points apart.
     return settings + [_contrast(setting) for setting in settings if marginal]
 
 
@@ -169,6 +174,7 @@ def _named_notions(notions: Any) -> dict[str, tuple[AnyNotion, ...]]:
         raise ArgumentError(
             "notions", f"has the same one twice: {notions!r}; leave one of them out."
         )
+    # Asked for its error alone: it refuses rates beside means.
     as_notions(tuple(rate for rates in named.values() for rate in rates))
     return named
 
@@ -194,6 +200,7 @@ def _named_estimators(estimators: Any) -> dict[str, Any]:
         }
     usable = [check_estimator_kind(estimator, weighted=False) for estimator in estimators]
     names = [type(estimator).__name__ for estimator in usable]
+    # Two of one class differ in their parameters, if in anything; repr() may break lines.
     if len(set(names)) < len(names):
         names = [" ".join(repr(estimator).split()) for estimator in usable]
     if len(set(names)) < len(names):
@@ -215,16 +222,23 @@ def audited_class(estimator: ParityClassifier, asked: Any) -> SubgroupClass:
         return as_subgroup_class(asked, "audit_subgroups")
     chosen = as_subgroup_class(getattr(estimator, "subgroups", "linear"))
     if isinstance(chosen, LinearThresholds):
+        # Whether rules have an intercept is a matter of which groups there are, and is kept; how
+        # they are searched is not.
         return LinearThresholds(intercept=chosen.intercept)
     return chosen
 
 
 def check_levels(gammas: Any, settings: Sequence[Setting]) -> list[float]:
-    """Return the gammas as a list; raise ArgumentError if one is there twice.
+    """Return the gammas as a list.
 
-    And so where those of rates, which are the default, are for a mean of numbers.
+    Raises
+    ------
+    ArgumentError
+        If a gamma is there twice; or if none are given for a mean of numbers, since the default
+        gammas are for rates, whose unfairness is at most 1/4.
     """
     mean = settings[0].rates[0]
+    # By identity: the same numbers, given by a user, are in the unit of the mean.
     if gammas is GAMMAS and isinstance(mean, OutcomeNotion):
         raise ArgumentError(
             "gammas",

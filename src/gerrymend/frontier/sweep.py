@@ -176,6 +176,8 @@ def pareto_frontier(
     check_today(today, today_test, second=X_test is not None)
     read = Sample.read(y, sensitive_features, sample_weight, control=control_features, features=X)
     rows = with_today(read, today)
+    # Classifiers take the second label in sorted order as positive. If the user means the first,
+    # notions are turned for the training, and keep the user's terms in the audits.
     if rows.with_positive(pos_label).pair != rows.pair:
         settings = [setting.of_other_label(pos_label) for setting in settings]
     samples: Sequence[Sample]
@@ -184,6 +186,7 @@ def pareto_frontier(
             raise ArgumentError(
                 "test_size", "and X_test exclude each other; leave one of them out."
             )
+        # After with_today(), so that decisions by row are split along with their rows.
         samples = rows.split(check_test_size(test_size), seed)
     else:
         given = {
@@ -197,6 +200,7 @@ def pareto_frontier(
         decided = today if today_test is None else today_test
         argument = "today" if today_test is None else "today_test"
         samples = (rows, *(with_today(sample, decided, argument) for sample in second))
+    # Only now: today's decisions were compared with labels in sorted order.
     samples = [sample.with_positive(pos_label) for sample in samples]
     _check_rows(samples, settings, leave_out=estimator.leave_out_empty_strata)
 
@@ -218,6 +222,7 @@ def pareto_frontier(
                 if on_point is not None:
                     on_point(model, asked)
     except KeyboardInterrupt:
+        # A reference alone is no frontier: its properties take the least and the largest gamma.
         if not points:
             raise
         raise FrontierInterrupted(_frontier(points, references, settings, levels)) from None
@@ -245,6 +250,7 @@ def _frontier(
 def _check_rows(samples: Sequence[Sample], settings: Sequence[Setting], *, leave_out: bool) -> None:
     """Raise ArgumentError for a sample that a notion can't be told of, or within its strata."""
     rates = list(dict.fromkeys(rate for setting in settings for rate in setting.rates))
+    # Not strict: without test rows there is one sample, and one lead is left over.
     for sample, lead in zip(samples, ("", "In the test rows: "), strict=False):
         try:
             for rate in rates:
@@ -279,6 +285,7 @@ def _test_rows(
 
     Raises ValueError if a part of it is missing, or its labels differ from those of the training.
     """
+    # In the order in which the caller's dict names them.
     X, y, protected, control, weight = given.values()
     if all(value is None for value in given.values()):
         return []
@@ -314,6 +321,7 @@ def _of_test_rows(train: Sample, given: Any, of_training: Any, argument: str) ->
     """Return the attributes of the test rows: those given, or the same columns of X."""
     if given is not None or of_training is None:
         return given
+    # named_columns() hands back what it got, unless these are names of columns of X.
     if named_columns(train.features, of_training, argument) is of_training:
         raise ArgumentError(
             f"{argument}_test",

@@ -59,11 +59,13 @@ class ParetoFrontier:
         is worth is a question of policy, which this scaling doesn't answer.
         """
         knees = []
+        # dict.fromkeys keeps the order in which notions were given; a set would not.
         for notion in dict.fromkeys(point.notion for point in self.points):
             points = [
                 point for point in self.points
                 if point.notion == notion and not point.compared.dominated
             ]  # fmt: skip
+            # `dominated` is also by MARGINAL's points, of which knee() knows nothing.
             best = knee([(p.compared.unfairness, p.compared.error) for p in points])
             knees += [] if best is None else [points[best]]
         return tuple(knees)
@@ -227,6 +229,8 @@ def dominated(costs: Sequence[tuple[float, ...]]) -> NDArray[np.bool_]:
     """
     table = np.round(np.asarray(costs, dtype=np.float64), _DIGITS)
     return np.array([
+        # A point never dominates itself or its equals, as nothing in them is smaller. Pairwise
+        # comparison is n² of n points, of which a frontier has tens.
         bool(((table <= cost).all(axis=1) & (table < cost).any(axis=1)).any()) for cost in table
     ])  # fmt: skip
 
@@ -251,6 +255,8 @@ def knee(costs: Sequence[tuple[float, float]]) -> int | None:
     if not costs:
         return None
     table = np.round(np.asarray(costs, dtype=np.float64), _DIGITS)
+    # The ends of the chord must be undominated, or a point with little error and much unfairness
+    # would stretch an axis and move the knee.
     kept = table[~dominated(costs)]
     low = kept.min(axis=0)
     high = kept.max(axis=0)
@@ -266,6 +272,7 @@ def mark_dominated(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]
     """Return the points, with those marked that another of the same notion dominates, by sample."""
     marked = list(points)
     for notion in {point.notion for point in marked}:
+        # Error and unfairness of one notion are no measure of a model of another.
         places = [i for i, point in enumerate(marked) if point.notion == notion]
         for sample in ("train", "test"):
             seen = [getattr(marked[i], sample) for i in places]
@@ -299,6 +306,7 @@ def _flat(point: dict[str, Any]) -> dict[str, Any]:
     flat = {name: value for name, value in point.items() if not isinstance(value, dict)}
     for sample in ("train", "test"):
         flat |= {f"{sample}_{name}": value for name, value in (point[sample] or {}).items()}
+    # A column "test" of nothing but None would come from the first line: None is no dict.
     if point["test"] is None:
         del flat["test"]
     return flat

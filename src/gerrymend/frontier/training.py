@@ -59,6 +59,8 @@ def trained_and_audited(
     model comes first, and each estimator without constraint before its points.
     """
     rows = Common(samples)
+    # Audits need labels, attributes and weights alone: features, as a rule the larger part, are
+    # sent to the workers that train and to no others.
     audited = Common([sample.without_features() for sample in samples])
 
     def audits(batch: list[_ToAudit]) -> Generator[FrontierPoint | FrontierReference, None, None]:
@@ -71,6 +73,8 @@ def trained_and_audited(
                 yield task.made(figures)
 
     yield from audits(_of_today(settings, samples, min(gammas)))
+    # As many settings as workers at a time: all of the first batch are trained, then audited and
+    # yielded, before the next is trained. Ctrl-C then loses one batch at most.
     for start in range(0, len(settings), workers.number):
         batch = settings[start : start + workers.number]
         paths = list(workers(_train, [(rows, setting, gammas) for setting in batch]))
@@ -129,6 +133,7 @@ def _train(samples: Common[Sequence[Sample]], setting: Setting, gammas: list[flo
             sensitive_features=train.protected, control_features=train.control,
             sample_weight=train.given_weight,
         )  # fmt: skip
+        # Without the plain fit below, which is no part of what a point cost.
         seconds = time.perf_counter() - start
         plain: list[Array] = []
         if not setting.contrast:  # whose estimator is that of another setting
@@ -144,6 +149,8 @@ def _train(samples: Common[Sequence[Sample]], setting: Setting, gammas: list[flo
 def _of_contrast(told: list[Warning]) -> list[Warning]:
     """Return warnings that say that they are about MARGINAL."""
     lead = "MARGINAL, for contrast: "
+    # A Message keeps its type, and arguments that the command line renames; others are made anew
+    # from their text.
     ours = [warning for warning in told if isinstance(warning, Message)]
     for warning in ours:
         warning.lead = f"{lead}{warning.lead}"
