@@ -192,3 +192,11 @@ def test_some_planted_lies_are_refused_or_named(kind):
 def test_every_planted_lie_is_refused_or_named(kind):
     told = planted(kind)
     assert told[REFUSED] > told[NAMED]
+
+
+def test_a_refused_patch_without_an_interval_is_refused():
+    """It raised a bare TypeError."""
+    plain, data = patches_of("chance")
+    field = ("standing", "refused", 0, "interval")
+    lies = [plant for plant in plants(plain) if (plant.path, plant.change) == (field, "null")]
+    assert [verdict(plant, data) for plant in lies] == [REFUSED]
