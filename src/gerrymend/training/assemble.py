@@ -51,6 +51,7 @@ def check_playable(X: Any, setting: Setting, **others: Any) -> None:
 
     `others` are the data that come with X, by argument.
     """
+    # Every check here costs nothing beside reading rows, which may be terabytes on a cluster.
     check_dispatch(X, "X")
     if others["y"] is None:
         raise ArgumentError("y", "is None.", lead="fit requires y to be passed, but the target ")
@@ -91,6 +92,8 @@ def read_rows(
             sensitive_features,
             sample_weight,
             control=control_features,
+            # A frame as it was given, whose columns may be named as attributes, and whose index is
+            # compared with those of y and the attributes.
             features=X if is_frame(X) else features,
         )
         rows_of = partial(_in_memory, features)
@@ -99,6 +102,7 @@ def read_rows(
     moments = tuple(moment_of(notion, sample.y) for notion in setting.notions)
     warn_of_unit(max(setting.gammas), moments)
     strata = strata_of(sample, moments, leave_out=setting.leave_out_empty_strata)
+    # Not called here: digests of large data take long, and only a checkpoint asks for them.
     digests = partial(
         data_digests,
         features,
@@ -132,6 +136,7 @@ def _begin(
     made for rates.
     """
     own = [moment for moment in moments if moment.is_own]
+    # Over a scale that all moments share, so that one gamma and one C hold for all of them.
     scale = max((moment.scale for moment in own), default=1.0)
     label_cells, starts, order = LabelCells.of_sample(
         sample.columns,
@@ -201,6 +206,8 @@ def _check_elsewhere(X: Any, setting: Setting, others: Mapping[str, Any]) -> Non
     """Raise unless what is to be trained can be trained where the rows are."""
     solver = setting.solver
     if isinstance(solver, FictitiousPlay):
+        # Values of the solver's own parameters are checked where it plays; a misspelt one would
+        # otherwise first be met after rows on a cluster were read.
         check_choice(solver.divisor, "divisor", ("t", "t-1"))
         check_choice(solver.side, "side", ("realised", "predicted"))
     if _is_regression_game(X, setting, others["control_features"]):

@@ -68,6 +68,8 @@ class Rounds:
         # One task more than rounds: see the class.
         context = estimator._init_callback_context(max_subtasks=None if most is None else most + 1)
         context.call_on_fit_task_begin(estimator=estimator)
+        # The context has to begin and end in any case, as scikit-learn tears it down; rounds are
+        # only told to callbacks that were set.
         return cls(estimator, context) if getattr(estimator, "_skl_callbacks", None) else None
 
     def __call__(self, played: Round) -> None:
@@ -90,6 +92,7 @@ def end_fit(estimator: Any, **training_data: Any) -> None:
 
     `training_data` is handed on to callbacks that ask for it.
     """
+    # Absent without sklearn.callback, and where fit has not got as far as Rounds.begin().
     if hasattr(estimator, "_callback_fit_ctx"):
         estimator._callback_fit_ctx.call_on_fit_task_end(
             estimator=estimator, reconstruction_attributes={}, **training_data
@@ -125,6 +128,8 @@ class Progress:
         self._last = time.monotonic()
         words = "round %d of at most %d: error %.4f, unfairness %.4f"
         figures = played.number, self._max_iter, played.error.mean(), played.unfairness.max()
+        # Both: a level may be set with nobody to write it, and Python's last resort shows warnings
+        # only.
         if logger.isEnabledFor(logging.INFO) and logger.hasHandlers():
             logger.info(words, *figures)
         else:

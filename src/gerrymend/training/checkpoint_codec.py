@@ -82,6 +82,7 @@ class Packer:
         """
         page = _Page(self._archives, self._contents)
         form = json.dumps(page.form(state), separators=(",", ":")).encode()
+        # Only what this state uses: an estimator that left the pool must not be held forever.
         self._archives = page.archives
         self._contents = page.contents
         return b"".join([form, b"\n", *page.parts])
@@ -125,6 +126,7 @@ class _Page:
         if type(value) is tuple:
             return {"tuple": [self.form(item) for item in value]}
         if isinstance(value, Mapping):
+            # As pairs, since keys of JSON are text and those of a state may be numbers or tuples.
             return {"dict": [[self.form(key), self.form(item)] for key, item in value.items()]}
         if hasattr(value, "get_params"):
             return self._once(value, self._estimator)
@@ -132,6 +134,7 @@ class _Page:
 
     def _once(self, value: Any, form: Callable[[Any], Any]) -> Any:
         """Return the form of a value, encoding what a state has in several places only once."""
+        # The value is kept beside its form: were it freed, a temporary array could get its id.
         if id(value) not in self._placed:
             self._placed[id(value)] = value, form(value)
         return self._placed[id(value)][1]
@@ -220,6 +223,7 @@ def _can_be_stacked(values: list[Any]) -> bool:
         return False
     first = values[0]
     return (
+        # Not objects, whose items may be anything; and not scalars, which would come back as such.
         first.dtype != object
         and first.ndim > 0
         and all(
@@ -300,6 +304,8 @@ class _Reading:
                 return np.frombuffer(self._at(place), dtype).reshape(shape, order=order).copy("K")
             case {"objects": [shape, forms]}:
                 objects = np.empty(len(forms), dtype=object)
+                # One by one: np.array(list) would make two axes of items that are lists of equal
+                # length.
                 for i, item in enumerate(forms):
                     objects[i] = self.value(item)
                 return objects.reshape(shape)
@@ -315,6 +321,7 @@ class _Reading:
     def _at(self, place: Any) -> memoryview:
         """Return the bytes at a place, or raise a ValueError where there are none."""
         start, size = place
+        # A slice would quietly be cut at the end, or count from it for a negative start.
         if not 0 <= start <= start + size <= len(self._parts):
             raise ValueError(f"bytes {start} to {start + size} of {len(self._parts)}")
         return self._parts[start : start + size]
@@ -329,9 +336,12 @@ class _Reading:
             archive = bytes(self._at(place))
             needed = set(skops.get_untrusted_types(data=archive))
             if needed - self._trusted:
+                # Asking trains a predictor of this fit to see its types: done once, and only if
+                # needed.
                 self._trusted |= self._ask()
             if unknown := needed - self._trusted:
                 raise UntrustedError(", ".join(sorted(unknown)))
+            # By place, so that predictors which shared an estimator share it again.
             self._estimators[place] = skops.loads(archive, trusted=sorted(needed))
         return self._estimators[place]
 
@@ -339,6 +349,7 @@ class _Reading:
 def types_in(value: Any) -> set[str]:
     """Return the types of estimators in a value that skops doesn't trust by itself."""
     page = _Page({}, {})
+    # Encoded for its archives alone: they list types as a file would, at any depth.
     page.form(value)
     archives = [archive for _, archive in page.archives.values()]
     return {name for data in archives for name in skops_io().get_untrusted_types(data=data)}

@@ -96,6 +96,8 @@ class FitCheckpoint:
         self._about: dict[str, Any] = {}
         self._packer = Packer()
         self._state: Callable[[], State] | None = None
+        # The first state is written at once, so that a file that can't be written is met in the
+        # first round and not after an hour.
         self._due = -math.inf
         self._wrote_once = False
         # The line that is in the file as far as this fit knows: another one is another fit's.
@@ -130,6 +132,7 @@ class FitCheckpoint:
         CheckpointError
             If the kept fit had other versions, parameters or data.
         """
+        # First, as it fails for a fit that begins as well: rules of the state name categories.
         _check_categories(protected)
         now: dict[str, Any] = {
             "versions": _versions(),
@@ -137,6 +140,8 @@ class FitCheckpoint:
         }
         kept = self._kept_about()
         if kept is not None:
+            # Versions before parameters: how a parameter is written may differ between versions,
+            # and the message would blame the user for it.
             self._check_same("versions", kept, now)
             self._check_same("parameters", kept, now)
         self._about = now | {"data": data()}
@@ -162,6 +167,7 @@ class FitCheckpoint:
             # Released before the game builds its own arrays from the state.
             self._kept = None
             game.restore(state)
+        # From the narrowest to any: the last would tell of the first two as of a damaged file.
         except CannotResumeError as error:
             raise CheckpointError(self._argument, f"{error}, {_OR_ANEW}") from None
         except UntrustedError as error:
@@ -188,6 +194,7 @@ class FitCheckpoint:
         except OSError as error:
             if not self._wrote_once:
                 raise
+            # A full disk is asked again after the usual time, not at every round.
             self._due = clock() + self._every
             warnings.warn(f"{error} The fit goes on, and tries again.", UserWarning, stacklevel=2)
 
@@ -213,6 +220,7 @@ class FitCheckpoint:
     def _write(self) -> None:
         """Write the last state that was reached, unless another fit has written the file."""
         assert self._state is not None
+        # None is fine: a file that somebody has deleted is written again.
         if self._first_line() not in (None, self._left):
             raise CheckpointError(
                 self._argument,
@@ -225,6 +233,7 @@ class FitCheckpoint:
         try:
             write_whole(self._path, content)
         except OSError as error:
+            # Of the same type, as PermissionError tells callers more than OSError.
             raise type(error)(f"{self._argument} can't be written: {error}.") from error
         self._left = content[: content.index(b"\n")]
         # What is in the file needs no second write, should the fit be stopped before its next
@@ -243,6 +252,8 @@ class FitCheckpoint:
         """Return the first line of the file, which has its sha256, or None without a file."""
         try:
             with self._path.open("rb") as file:
+                # 200 bytes are more than a name, a version and a sha256 in hex; a file of something
+                # else may have no newline at all.
                 return file.readline(200).rstrip(b"\n")
         except FileNotFoundError:
             return None
@@ -288,6 +299,8 @@ class FitCheckpoint:
         differing = [name for name in {**there, **here} if there.get(name) != here.get(name)]
         if not differing:
             return
+        # Before "data": with other partitions the digests of everything differ, and the rows may
+        # well be the same.
         if "partitions" in differing:
             what = (
                 "data in other partitions, whose sums round differently. Pass the same rows in the "

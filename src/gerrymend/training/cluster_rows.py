@@ -63,6 +63,8 @@ def read_cluster(
         there_rows = BlockRows(there, label_cells, learner)
         return game_of(there_rows, auditor, setting, solver, gammas, C)
 
+    # Names and categories alone: what asks for these columns, such as a checkpoint, needs no
+    # values, and the values stay on the cluster.
     protected = tuple(Column(name, np.zeros(0), known) for name, known in levels.items())
     return RowsRead(classes, protected, rows.counts, digests, begin, tuple(controls))
 
@@ -81,11 +83,16 @@ def _label_cells(
     setting: Setting,
 ) -> tuple[LabelCells, LabelCellBlocks]:
     """Merge what blocks have into distinct label-cells; return also which each block has."""
+    # An entry begins with values, number of rows and weight by label-cell of its block; the fourth,
+    # whether weights are whole numbers, is no array.
     values, n_rows, weight = (
         np.concatenate(parts) for parts in list(zip(*entries, strict=True))[:3]
     )
+    # Only now: a partition may have no weight while others have some.
     if not weight.any():
         raise no_weight()
+    # Columns are the label, the protected attributes and the control features, as settle() stacks
+    # them.
     labels = values[:, 0].astype(np.intp)
     named = [*levels.items(), *controls.items()]
     columns = [
@@ -114,5 +121,6 @@ def _label_cells(
         stratum=stratum,
     )
     check_few(len(label_cells))
+    # Cut `place` back into blocks, in the order in which they were concatenated.
     ends = np.cumsum([len(part.weight) for part in entries])[:-1]
     return label_cells, LabelCellBlocks(blocks, np.split(place, ends), len(label_cells))

@@ -31,6 +31,7 @@ def read_device(
     for argument, data in given.items():
         if data is not None:
             check_beside(X, data, argument)
+        # These are a few columns; the features, which are many, are never copied.
         here[argument] = None if data is None else on_host(data)
     return Sample.read(
         here["y"],
@@ -52,12 +53,15 @@ def rows_on_device(
     """Return the rows of X as one block, with the learner that an estimator calls for."""
     label_cells = auditor.label_cells
     place = np.empty(len(weight), dtype=np.intp)
+    # Position order[i] of the rows as given is the i-th sorted row; those of label-cell k are
+    # n_rows[k] in sequence, so this inverts the sort and names each row's label-cell.
     place[order] = np.repeat(np.arange(len(starts)), label_cells.n_rows)
     xp = array_namespace(X)
     there = device(X)
     block = RowBlock(
         X, xp.asarray(weight, device=there), xp.asarray(place, device=there), len(label_cells)
     )
+    # One block that has every label-cell, numbered as here.
     blocks = LabelCellBlocks(LocalBlocks([block]), [np.arange(len(label_cells))], len(label_cells))
     learner = learner_from_sums(estimator, blocks, label_cells.weight, auditor.base_cost)
     return BlockRows(blocks, label_cells, learner)

@@ -94,8 +94,10 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             "control_features": control_features,
             "sample_weight": sample_weight,
         }
+        # One gamma is a path of one, with the same checks.
         (equilibrium,) = self._play(X, data, [self.gamma])
         self._store(equilibrium, self._about())
+        # At once: the one model of a fit is there to be used, and its game can then be let go.
         self._fitted_.make()
         weighted = None if sample_weight is None else {"sample_weight": sample_weight}
         end_fit(self, X=X, y=y, metadata=weighted)
@@ -131,6 +133,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             On Ctrl-C; its `models` are the classifiers of the gammas that were played.
         """
         levels = check_gammas(gammas)
+        # A copy plays, so that the parameters and any earlier fit of this one stay as they are.
         player = clone(self)
         if self.warm_start and hasattr(self, "mixture_"):
             player._fitted_ = self._fitted_
@@ -151,6 +154,8 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         """Return a classifier for each gamma of what was played."""
         blank = clone(self)
         parameters = blank.get_params(deep=False)
+        # What playing has set, such as classes_: names that a clone, which has parameters alone,
+        # does not have.
         learned = {name: vars(player)[name] for name in vars(player).keys() - vars(blank).keys()}
         about = player._about()
         models = []
@@ -231,6 +236,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
 
     def _play(self, X: Any, data: dict[str, Any], gammas: list[float]) -> list[Equilibrium]:
         """Check everything, then bind and play; `data` has the other arguments of fit by name."""
+        # Taken before all that ends in "_" is deleted below.
         last: MixtureClassifier | None = getattr(self, "mixture_", None)
         warm_start = check_flag(self.warm_start, "warm_start")
         known = last.predictors_ if warm_start and last is not None else []
@@ -260,6 +266,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         self._controls = rows.controls
         self._rare = rare_of(rows.counts)
         self._seed = self._settle_seed(checkpoint, rows, setting.identity(X))
+        # With neither, the estimator keeps whatever random_state it was given, None included.
         if self.random_state is not None or checkpoint is not None:
             setting = setting.seeded(self._seed)
         game = rows.begin(setting.estimator, setting.solver, setting.gammas, setting.C)
@@ -294,6 +301,8 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
 
     def _limits(self) -> dict[str, Any]:
         """Check the parameters that end a game."""
+        # A proof may take exponential time, so that it has a limit unless one is given; rounds have
+        # max_iter.
         budget = 60.0 if self.certify else math.inf
         if self.budget is not None:
             budget = check_budget(self.budget)
@@ -308,6 +317,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
     ) -> list[Equilibrium]:
         """Play a game that was bound; tell of its rounds, keep what it comes to, and warn."""
         max_iter = limits["max_iter"]
+        # A path of several gammas may play up to max_iter rounds for each, together or in turn.
         rounds = Rounds.begin(self, max_iter if alone else None)
         listeners: list[Callable[[Round], None]] = [] if rounds is None else [rounds]
         if self._is_verbose():
@@ -315,6 +325,8 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         try:
             equilibria = play(**limits, on_round=everyone(listeners))
         except BaseException as stop:
+            # After Ctrl-C a single fit is usable as far as it came. Of a path fit_path() makes the
+            # models.
             if isinstance(stop, Interrupted) and len(stop.equilibria) == 1:
                 self._store(stop.equilibria[0], self._about())
             if checkpoint is not None:
@@ -327,6 +339,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
                 equilibrium, C=C, tol=limits["tol"], max_iter=max_iter, certify=self.certify
             )
         if checkpoint is not None:
+            # After the warnings: where a filter makes an error of one, the file is still there.
             checkpoint.ended()
         return equilibria
 

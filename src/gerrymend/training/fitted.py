@@ -35,12 +35,14 @@ class Fitted:
 
     def make(self) -> None:
         """Make the mixture and the worst subgroup, and let go of the plays of all gammas."""
+        # Read once: another thread may set it to None between a test and a use.
         equilibrium = self._equilibrium
         if equilibrium is None:
             return
         assert equilibrium.mixture is not None
         training = {**self._about, **equilibrium.figures()}
         self._mixture = MixtureClassifier(equilibrium.mixture, training=training, **self._settings)
+        # Not yet made, so that this is read from the equilibrium.
         self._worst = self.worst
         self._equilibrium = None  # last: another thread may ask at the same time
 

@@ -51,6 +51,7 @@ class Setting:
         """Return the same with copies of estimator and solver that have the seed."""
         estimator = clone(self.estimator)
         solver = clone(self.solver)
+        # Copies: the user's own are never changed.
         seed_estimator(estimator, seed)
         seed_estimator(solver, seed)
         return replace(self, estimator=estimator, solver=solver)
@@ -102,6 +103,8 @@ def _played_in_unit(
     **limits: Any,
 ) -> list[Equilibrium]:
     """Play a game whose unit is `scale`, and tell of it in the unit of the outcome."""
+    # Division rounds, so multiplying back need not give the user's gamma again; game_of() divides
+    # in the same way, so that the keys are equal bit for bit.
     of_game = {gamma / scale: gamma for gamma in gammas}
 
     def told(equilibria: list[Equilibrium]) -> list[Equilibrium]:
@@ -114,6 +117,7 @@ def _played_in_unit(
     listener = None if on_round is None else replace(on_round, tell=heard)
     try:
         return told(play(on_round=listener, **limits))
+    # What Ctrl-C leaves is told in the outcome's unit too.
     except Interrupted as stop:
         stop.equilibria = told(stop.equilibria)
         raise

@@ -49,6 +49,7 @@ class NotConvergedWarning(Message, ConvergenceWarning):
         told = "; or ".join(
             "".join(word.in_terms(names) if isinstance(word, Argument) else word for word in remedy)
             for remedy in self.remedies
+            # No names: Python's own, in which every argument is there.
             if not names or all(_has(names, word) for word in remedy)
         )
         return f"{self.lead} {told[:1].upper()}{told[1:]}."
@@ -104,7 +105,10 @@ def warn_unless_converged(
                 ("raise ", Argument("budget")),
                 allowed,
             )
+    # A part of gamma, and of the unit for a gamma of 0, of which any part is 0.
     elif unfairness > gamma * (1 + _ROUNDED) + equilibrium.scale * ROUNDING:
+        # A game has converged once C·excess and the gap are within tol: an excess of up to tol /
+        # C is then left, and a larger limit would play no more rounds.
         if tol is not None and equilibrium.converged:
             limit = "tol"
             within = f" (now {tol:g}), which C times the excess is within"
