@@ -68,6 +68,8 @@ class HalfPlanes:
         grid = _check_thetas(THETAS if thetas is None else thetas)
         design = encoding.matrix(columns)
         n = total(weight)
+        # By total(), which sums exactly: the grid, and with it who is in, must not depend on the
+        # order of the rows.
         mean = np.array([total(weight * values) for values in design.T]) / n
         spread = np.sqrt([total(weight * (design - mean)[:, k] ** 2) / n for k in (0, 1)])
         for term, width in zip(encoding.terms, spread, strict=True):
@@ -90,6 +92,7 @@ class HalfPlanes:
         Goes by row of the grid, so that memory is of the order of k·m and never k²·m.
         """
         z = self._standard(columns)
+        # r sums for each of k groups: (r, m) @ (m, k); stacked over θ₁ that is (r, k, k).
         return np.stack([values @ self._inside(z, first).T for first in self.thetas], axis=1)
 
     def shown(
@@ -129,11 +132,15 @@ class HalfPlanes:
         z = self._standard(columns)
         kept = [
             i for i, place in enumerate(at[first])
+            # take() changes the parts, so that the order matters: groups of small angle are kept
+            # first, and a later one is left out if it differs from these by a few rows.
             if min_group_size == 1 or parts.take(z @ theta[:, place] > TIE)
         ]  # fmt: skip
         shown = np.full(places.size, -1)
         if kept:
             near, is_near = nearest(rays, rays[kept])
+            # `near` is a place among the kept rays; at[first] turns rays into squares of the grid,
+            # and [ray] gives every square on a ray what its ray shows.
             shown[at] = np.where(is_near, at[first][np.array(kept)[near]], -1)[ray]
         return shown.reshape(places.shape)
 
@@ -148,8 +155,11 @@ class HalfPlanes:
         by_name = {column.name: column for column in columns}
         words: dict[int, str | None] = {-1: None}
         for place in np.setdiff1d(shown, [-1]).tolist():
+            # place = i·k + j, as in shown().
             theta = self.thetas[list(divmod(place, len(self.thetas)))]
             direction = theta / self.scale  # θ·z > 0 is (θ/s)·x > (θ/s)·m
+            # The line is moved by TIE, as in _inside(), so that the rule and the sums have the same
+            # members.
             rule = self.encoding.linear_rule(direction, TIE + float(direction @ self.mean))
             words[place] = rule.in_few_digits(by_name, z @ theta > TIE).describe()
         return [[words[place] for place in row] for row in shown.tolist()]
@@ -202,6 +212,7 @@ def cells_of_two(
     """
     encoding = two_terms(columns, weight, attributes)
     by_name = {column.name: column for column in columns}
+    # Numbers name nobody; a value of a category does.
     for term in encoding.terms:
         if not term.categorical:
             continue

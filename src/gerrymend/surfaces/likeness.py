@@ -38,6 +38,8 @@ class Parts:
 
     def take(self, inside: NDArray[np.bool_]) -> bool:
         """Cut the parts by one more group unless that leaves a few rows; return whether it did."""
+        # Part p becomes 2p outside of the group and 2p + 1 inside. Cells are laid out stratum by
+        # stratum, so the members repeat for each.
         finer = 2 * self._part + np.tile(inside, self._n_strata)
         rows = np.bincount(finer, self._rows)
         counted = np.bincount(finer, self._counted)
@@ -59,5 +61,7 @@ def nearest(angles: Array, kept: Array) -> tuple[NDArray[np.intp], NDArray[np.bo
     ([0, 1, 1, 0], [True, True, True, True])
     """
     apart = np.abs(angles[:, None] - kept)
+    # The shorter way round. Angles of arctan2 are less than a full turn apart, so that one
+    # subtraction is enough.
     apart = np.minimum(apart, 2 * np.pi - apart)
     return apart.argmin(axis=1), apart.min(axis=1) < _FURTHEST

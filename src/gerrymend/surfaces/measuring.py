@@ -135,6 +135,8 @@ def measure_surface(
     attributes, thetas, standardize, min_group_size :
         As in discrimination_surface().
     """
+    # Cells, weights and labels are the same in all tallies, and only the decisions differ: sizes,
+    # and what may be shown, are taken from the first.
     seen = [tally.of_notion(notion) for tally in tallies.values()]
     first = next(iter(tallies.values()))
     planes = HalfPlanes.of(
@@ -147,6 +149,7 @@ def measure_surface(
 
     def of_shown(values: Array) -> Array:
         """Return the value of the group that each square shows, NaN where it shows none."""
+        # At −1 the last value is looked up, and discarded.
         return np.where(shown < 0, np.nan, values.ravel()[shown])
 
     def by_group(values: list[Array]) -> Array:
@@ -156,6 +159,8 @@ def measure_surface(
     unfairness = by_group([notion_tally.residual for notion_tally in seen]) / first.total_weight
     expected: Sequence[Array | None] = [None] * len(seen)
     if first.strata is not None:
+        # The residual is outcome − expected by cell, so that outcomes − residual is what the rates
+        # of the strata would bring; per weight it is the expected rate. 0/0 becomes NaN.
         mass = np.where(groups.mass > 0, groups.mass, np.nan)
         sums = by_group([notion_tally.outcomes - notion_tally.residual for notion_tally in seen])
         expected = [of_shown(values / mass) for values in sums]
@@ -216,6 +221,8 @@ def _rows_by_stratum(
             ".",
         )
     kept = number > 0
+    # Their rows are in the sizes that are shown, so they must be in some part, or a difference of
+    # sizes could tell of a few of them.
     rows[np.flatnonzero(kept)[0]] += rows[~kept].sum(axis=0)
     return rows[kept], counted[kept]
 
@@ -248,6 +255,7 @@ def over_two(tally: Tally, attributes: Any, smallest: int) -> Tally:
     weight = tally.weight.sum(axis=0)
     rows = tally.n_rows.sum(axis=0).astype(float)
     cells = cells_of_two(tally.columns, weight, rows, attributes, smallest)
+    # A tally has a row for each of two labels, which ravel() lays out one after the other.
     return _summed(tally, Cells(cells.columns, np.tile(cells.index, 2)))
 
 
@@ -285,9 +293,11 @@ def _error(seen: NotionTally, smallest: int) -> float:
     tally = seen.tally
     counted = seen.rows.sum()
     others = (tally.n_rows if tally.n_counted is None else tally.n_counted).sum() - counted
+    # 0 others are fine, since nothing follows of nobody; a few are not.
     few = identifies([counted, others], smallest).any()
     if few or too_few(counted + others, smallest):
         return math.nan
+    # Negatives decided 1, and positives decided 0.
     wrong = tally.positive[0].sum() + (tally.weight[1] - tally.positive[1]).sum()
     return float(wrong / tally.total_weight)
 

@@ -52,6 +52,7 @@ class SurfaceRound:
             return None
         high = np.nanmax(self.unfairness)
         low = np.nanmin(self.unfairness)
+        # Which of several equal squares is named must not depend on the last bits of sums.
         extreme = self.unfairness >= high - ROUNDING
         if high < -low - ROUNDING:
             extreme = self.unfairness <= low + ROUNDING
@@ -68,7 +69,11 @@ class SurfaceRound:
 
     @property
     def worst(self) -> float:
-        """The largest |unfairness| that is shown, 0 where none is."""
+        """The largest |unfairness| that is shown, 0 where none is.
+
+        Groups that are too small to be shown are not among these, so that this is no bound on the
+        unfairness of all half-planes.
+        """
         return 0.0 if self.place is None else abs(float(self.unfairness[self.place]))
 
     def __repr__(self) -> str:
@@ -173,6 +178,7 @@ class DiscriminationSurface:
         >>> [kept.name for kept in surface.rounds]
         [1, 5, 10, 20]
         """
+        # Here, as that module imports this one, and all of the training with it.
         from gerrymend.surfaces.training import training_surface
 
         return training_surface(
@@ -189,7 +195,12 @@ class DiscriminationSurface:
         """Return the rate of every group in a round, given by its place in `rounds`: (k, k).
 
         It is overall + unfairness/share, within strata expected + unfairness/share, and NaN where
-        the group is not shown.
+        the group is not shown: unfairness is share × (rate − overall), solved for the rate.
+
+        Parameters
+        ----------
+        number : int, default=-1
+            The place in `rounds`, and not the number of the round; the last by default.
         """
         kept = self.rounds[number]
         rates: Array = kept.compared_with + kept.unfairness / self.share
@@ -199,6 +210,17 @@ class DiscriminationSurface:
         """Return the worst group shown in a round as plain data, or None where none is shown.
 
         Its θ is that of a square that shows it.
+
+        Parameters
+        ----------
+        number : int, default=-1
+            The place in `rounds`, and not the number of the round; the last by default.
+
+        Returns
+        -------
+        dict or None
+            `theta`, `subgroup` in words, `size` in rows, `share`, `rate`, `expected_rate`, and the
+            signed `unfairness`.
         """
         kept = self.rounds[number]
         if kept.place is None:

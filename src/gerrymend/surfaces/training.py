@@ -67,6 +67,7 @@ def training_surface(
             f"classifier has checkpoint={classifier.checkpoint!r}, and rounds before it would not "
             "be seen; set checkpoint=None."
         )
+    # All checks are before fit(), which may take hours.
     rate = one_notion(as_rates(classifier.notion if notion is None else notion))
     at = _check_rounds(rounds, check_whole(classifier.max_iter, "max_iter", low=1))
     rows = Sample.read(y, sensitive_features, sample_weight, control=control_features, features=X)
@@ -125,6 +126,8 @@ class _RoundTallies:
         if played.number in self._at:
             # What is decided is known by label-cell alone; only sums over these are shown.
             weight = rows.label_cells.weight
+            # votes are the weight decided 1, summed over rounds; divided by their number it is that
+            # of the mixture so far. Rounding may take it above the whole weight.
             decided = np.minimum(played.votes[0] / played.number, weight)
             share = np.divide(decided, weight, out=np.zeros(len(weight)), where=weight > 0)
             self.tallies[played.number] = self.tally(rows.as_given(share))
@@ -173,6 +176,7 @@ class _SolverWithListener(GameSolver):
             if on_round is not None:
                 on_round(played)
 
+        # A plain function is taken as a listener that needs votes, which the tallies are made of.
         return self.solver.play(rows, auditor, on_round=both, **rules)
 
 
@@ -182,6 +186,9 @@ def _check_rounds(rounds: Sequence[int] | None, max_iter: int) -> set[int]:
     Raises a TypeError for anything but whole numbers, and a ValueError for rounds after `max_iter`.
     """
     if rounds is None:
+        # An average of t plays changes by 1/t a round, most in the first: equal ratios show as much
+        # change from one frame to the next. Rounding makes some of the first rounds equal; hence a
+        # set.
         chosen: NDArray[np.intp] = np.geomspace(1, max_iter, _ABOUT).round().astype(np.intp)
         return set(chosen.tolist())
     is_list = isinstance(rounds, Sequence | np.ndarray) and np.ndim(rounds) == 1
