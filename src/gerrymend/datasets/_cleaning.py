@@ -73,6 +73,7 @@ def _typed(values: Sequence[str], missing: Collection[str]) -> NDArray[Any]:
     """Convert texts to integers, else to floats, else to strings."""
     absent = [value in missing for value in values]
     for number in (int, float):
+        # int first, since float() reads whole numbers too and "7" would become 7.0.
         if number is int and any(absent):  # an array of integers has no NaN
             continue
         try:
@@ -110,7 +111,9 @@ def clean_communities(text: str, *, raw: bool) -> Cleaned:
     # Each line has a name, and a mark if the column is protected; the first five don't predict.
     listed = [line.split() for line in _resource("communities_columns.txt")]
     columns = parse(text, names=[line[0] for line in listed] if raw else None, missing={"", "?"})
+    # From 5 on: those before don't predict. In the order of the list, whatever that of the file.
     features = {name: np.nan_to_num(columns[name], nan=0.0) for name, *_ in listed[5:]}
+    # Popped, so that the label is not among the features.
     crime = features.pop("ViolentCrimesPerPop")
     protected = tuple(name for name, *mark in listed if mark)
     return Cleaned(features, _labels(crime > np.quantile(crime, 0.7)), protected)
@@ -123,10 +126,13 @@ def clean_law_school(text: str, *, drop_missing: bool) -> Cleaned:
     """
     features = parse(text, missing={"", "NA"})
     race = features["race"]
+    # NaN is the only value that is not equal to itself. The code, 1 to 8, has no order: as a number
+    # it would have thresholds.
     features["race"] = as_strings([None if value != value else str(int(value)) for value in race])
     if drop_missing:
         absent = np.logical_or.reduce([is_missing(values) for values in features.values()])
         features = take(features, ~absent)
+        # No None is left, so that NumPy's strings will do.
         features["race"] = features["race"].astype(str)
     passed = features.pop("bar1") == "P"
     return Cleaned(features, _labels(passed), ("race", "fam_inc", "age", "gender"))
@@ -148,6 +154,8 @@ def clean_law_stand_in(text: str) -> Cleaned:
     drawn = [
         rng.choice(np.flatnonzero(passed == label), each, replace=False) for label in (False, True)
     ]
+    # In the order of the file, as the paper's subsets are; drawn by label they would be sorted by
+    # it.
     rows = np.sort(np.concatenate(drawn))
     return Cleaned(take(columns, rows), _labels(passed[rows]), ("race", "sex"))
 

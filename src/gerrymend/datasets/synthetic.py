@@ -58,6 +58,8 @@ def make_gerrymandered(
     blue = cell & 1
     man = cell >> 1 & 1
     y = cell >> 2
+    # blue == man are blue men and green women; half of every race and of every gender, which is why
+    # no single attribute shows it.
     score = np.where((y == 0) & (blue == man), shift, y) + noise * rng.standard_normal(n_rows)
     return Bunch(
         data=np.column_stack([score, blue, man]),
@@ -145,6 +147,8 @@ def make_intersectional(
         sensitive[f"category_{j}"] = values[code]
         if j < 2:
             planted_values.append(f"category_{j} = {values[0]}")
+        # Without the first value, whose indicator is 1 less the others: together with an intercept
+        # all of them would be collinear.
         indicators += [(code == value).astype(np.float64) for value in range(1, size)]
         names += [f"category_{j}={value}" for value in values[1:]]
     for j in range(n_numeric):
@@ -233,6 +237,7 @@ def make_benchmark(
     for j, size in enumerate(counts):
         sensitive[f"number_{j}"] = rng.integers(0, size, n_rows, dtype=np.int32)
         if j == 0:  # ⌈size / 2⌉ values
+            # -(-a // b) is a/b rounded up, in whole numbers.
             planted &= sensitive["number_0"] < -(-size // 2)
             words.append(f"number_0 < {-(-size // 2)}")
     return Bunch(
