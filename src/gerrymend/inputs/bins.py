@@ -76,10 +76,12 @@ def cuts_of(
 def quantile_cuts(values: Array, weight: Array, bins: int) -> tuple[float, ...]:
     """Return cuts between values, with the weight of bins as close to equal as ties allow."""
     distinct, rank = ranked(values)
+    # share[i] is the weight at or below distinct value i: what a cut behind it puts below.
     share = np.cumsum(np.bincount(rank, weight))[:-1] / weight.sum()
     if len(share) == 0:
         return ()
     wanted = np.arange(1, bins) / bins
+    # With ties two quantiles may be nearest to one value, which is then cut at once: fewer bins.
     after = np.unique([np.argmin(np.abs(share - quantile)) for quantile in wanted])
     return tuple(cut_between(float(distinct[i]), float(distinct[i + 1])) for i in after)
 
@@ -92,6 +94,7 @@ def lower_ends(cuts: Sequence[float]) -> Array:
     >>> lower_ends((0.5, 0.75)).tolist()
     [-1.0, 0.5, 0.75]
     """
+    # Less by at least 1, and by as much as the cut itself: c − 1 is c for |c| above 2⁵³.
     first = cuts[0] - (1.0 + abs(cuts[0])) if cuts else 0.0
     return np.array([first, *cuts])
 
@@ -102,6 +105,7 @@ def score_column(name: str, score: Array, cuts: tuple[float, ...]) -> Column:
     >>> score_column("score", np.array([0.1, 0.5, 0.9]), (0.5,)).values.tolist()
     [-1.0, 0.5, 0.5]
     """
+    # right: a score equal to a cut is in the bin that begins there, as low ≤ score < high.
     number = np.searchsorted(cuts, score, side="right")
     return Column(name, lower_ends(cuts)[number], cuts=cuts)
 

@@ -93,6 +93,7 @@ def partitions_of(
         "sample_weight": sample_weight,
         "control_features": _named(X, control_features, "control_features"),
     }
+    # Labels and weights are vectors; attributes may be tables. In the order of `given`.
     for argument, most in zip(given, (1, 2, 1, 2), strict=True):
         shape: tuple[Any, ...] = getattr(given[argument], "shape", ())
         if len(shape) > most or (len(shape) == 2 and shape[1] == 0):
@@ -129,6 +130,7 @@ def _delayed(X: Any, data: Any, argument: str) -> list[Any]:
             lead=f"X is {in_words(X)}, and ",
         )
     if is_dask_array(data):
+        # Dask has NaN for a length that it would have to compute.
         if np.isnan(data.shape[0]):
             raise ArgumentError(
                 argument,
@@ -185,6 +187,8 @@ class PartitionRows:
 
         levels = {column.name: by_category(column, self.weight) for column in self.columns}
         controls = {column.name: by_category(column, self.weight) for column in self.controls}
+        # Rows, not weights: how rare a value is, and whether it may be told of, is a matter of
+        # persons.
         counts = {column.name: by_category(column, None) or {} for column in self.columns}
         labels = list(dict.fromkeys(self.labels.tolist()))
         positive = self.weight[self.weight > 0].tolist()
@@ -238,6 +242,7 @@ def read_partition(
         "control_features": control_features,
     }
     check_same_length(**{name: len(rows) for name, rows in given.items() if rows is not None})
+    # Before what follows, which has no minimum, type or category of nothing to look at.
     if not len(features):  # what a filter may leave
         return PartitionRows(features, np.zeros(0), (), np.zeros(0))
     if not np.isfinite(features).all():
@@ -284,6 +289,7 @@ def _merged_levels(
     for name in parts[0]:
         of_name = [part[name] for part in parts]
         numbers = [part is None for part in of_name]
+        # True for a mix alone: all numbers are (True, True), all categories (False, False).
         if any(numbers) != all(numbers):
             raise ArgumentError(
                 Argument(argument, column=repr(name)),
@@ -323,6 +329,7 @@ def _added(parts: Sequence[Any], argument: str) -> dict[Any, float]:
             "it to one type.",
             lead="A column of ",
         )
+    # Sorted, so that codes don't depend on which partition was read first.
     known.sort()
     ordered = [*known, None] if None in categories else known
     return {one: sum(part.get(one, 0.0) for part in parts) for one in ordered}

@@ -127,6 +127,7 @@ def array_digests(**arrays: Any) -> dict[str, str]:
 
 def _pieces(array: Any) -> Iterator[Any]:
     """Split an array by rows into pieces of about `_NUMBERS` values."""
+    # prod(()) is 1, so that a vector is cut like a matrix of one column.
     step = max(1, _NUMBERS // math.prod(array.shape[1:]))
     return (array[first : first + step] for first in range(0, array.shape[0], step))
 
@@ -149,5 +150,6 @@ def _digest(head: Any, columns: Iterable[NDArray[Any]]) -> str:
     """Return the sha256 of plain data, followed by the bytes of arrays."""
     digest = hashlib.sha256(json.dumps(head).encode())
     for values in columns:
+        # Bytes in the order of rows, whatever the order in memory: the same data has one digest.
         digest.update(np.ascontiguousarray(values).data)
     return digest.hexdigest()

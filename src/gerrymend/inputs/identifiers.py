@@ -39,8 +39,11 @@ def nearly_unique(columns: Sequence[Column], n_rows: int) -> dict[str, int]:
     """
     found = {}
     for column in columns if n_rows > _FEW_ROWS else ():
+        # Numbers are groups by their ranges, however many they are; only if practically all differ
+        # are they identifiers. Categories are groups one by one.
         most = _MOST_CATEGORIES if column.is_categorical else _MOST_NUMBERS
         if column.is_categorical or bool((column.values % 1 == 0).all()):
+            # Of values that are there: a declared type may have categories that no row has.
             distinct = len(np.unique(column.values))
             if distinct > most * n_rows:
                 found[column.name] = distinct
@@ -56,6 +59,7 @@ def refuse_identifiers(columns: Sequence[Column], n_rows: int) -> dict[str, int]
     found = nearly_unique(columns, n_rows)
     for column in columns:
         if column.name in found and column.is_categorical and not column.declared:
+            # Dates have a better remedy than to be left out.
             if _are_dates(column.categories or ()):
                 raise ArgumentError(
                     Argument("sensitive_features", column=repr(column.name)),

@@ -34,6 +34,8 @@ who is who, pass sensitive_features.reindex(y_true.index); else drop it, with \
         for subject, index in _indexes(Argument(argument), values):
             for other, first in known:
                 _check_pair(subject, index, other, first)
+            # One of each kind is enough to compare with: as many comparisons as distinct indexes,
+            # and not as pairs of arguments.
             if not any(index.equals(first) for _, first in known):
                 known.append((subject, index))
 
@@ -55,16 +57,19 @@ def _indexes(subject: Argument, values: Any) -> Iterator[tuple[Argument, Any]]:
 
 def _check_pair(subject: Argument, index: Any, other: Argument, first: Any) -> None:
     """Raise an ArgumentError unless two indexes agree, or one of them says nothing."""
+    # Other lengths are an error of their own, with a better message elsewhere.
     if len(index) != len(first) or index.equals(first):
         return
     own = _labels(index)
     others = _labels(first)
     if own.equals(others):
         return
+    # The first row that differs, for the message.
     row = int((own != others).argmax())
     labels = f"row {row} is {own[row]!s} there, and {others[row]!s} in "
     by_position = ". Rows are matched by position. "
     drop = "drop it, with .reset_index(drop=True) or .to_numpy()."
+    # Before the test for 0, 1, 2, …: the same numbers in another order do say who is who.
     if own.isin(others).all() and others.isin(own).all():
         raise ArgumentError(
             subject,

@@ -31,10 +31,12 @@ def is_missing(value: Any) -> bool:
     """
     if value is None or value is np.ma.masked:
         return True
+    # Before any comparison: that of a signalling NaN raises.
     if isinstance(value, Decimal):
         return value.is_nan()
     if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
         return bool(value != value)
+    # By name, as pandas need not be installed.
     return type(value).__name__ in ("NAType", "NaTType")
 
 
@@ -79,11 +81,13 @@ def plain_value(value: Any) -> Any:
     >>> plain_value(np.int8(3)), plain_value(IntEnum("Level", "LOW")(1)), plain_value(b"x")
     (3, 1, b'x')
     """
+    # Its item() is itself again.
     if isinstance(value, np.longdouble):
         return float(value)
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, str):
+        # The text of a subclass as it is: str() of an enumeration may be its name.
         return str.__str__(value)
     for plain in (bool, int, float):  # bool first: it is an int too
         if isinstance(value, plain):
@@ -167,6 +171,7 @@ have a decimal comma, read them with pandas.read_csv(decimal=',').
 
 def _check_held(numbers: Array, values: NDArray[Any], where: Subject) -> None:
     """Raise ValueError if a number became infinite, or 0, that is not."""
+    # Types of up to 64 bits fit into the range of float64; a long double has a larger one.
     if values.dtype.kind != "O" and values.dtype.itemsize <= 8:
         return
     ends = np.flatnonzero(np.isinf(numbers) | (numbers == 0)).tolist()
@@ -225,6 +230,7 @@ turn them into strings if they are codes.
     if kind in "iu":
         check_whole_numbers(values, where)
         return values.astype(np.float64)
+    # tolist() would round a long double to Python's float before it is compared.
     listed = missing_as_none(values.tolist() if kind == "O" else list(values))
     numbers = np.fromiter(map(as_float, listed), dtype=np.float64, count=len(listed))
     distinct = set(listed) - {None}

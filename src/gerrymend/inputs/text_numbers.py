@@ -54,10 +54,12 @@ pandas.read_csv(decimal=','), or insist, only if they are codes, with .astype('c
     texts = _without_unit([text.strip() for text in texts])
     numbers = [text for text in texts if _is_number(text)]
     words = sorted(set(texts).difference(numbers))
+    # No amount is written 007; postcodes and codes of districts are.
     if not numbers or any(map(_LEADING_ZERO.match, numbers)):
         return
     decimals = [text for text in numbers if _DECIMALS.search(text)]
     if words:
+        # More than two: {"1", "2", "unknown"} is a code with a value that was not told.
         absent = len(numbers) > 2 and all(word.casefold() in _ABSENT for word in words)
         rare = len(numbers) >= _MANY_NUMBERS and len(words) <= _FEW_WORDS * len(texts)
         if not (absent or rare):
@@ -114,6 +116,7 @@ def _without_unit(texts: list[str]) -> list[str]:
     parts = [_WITH_UNIT.fullmatch(text) for text in texts]
     units = Counter((part[1], part[3]) for part in parts if part)
     (unit, number), *_ = units.most_common(1) or [(("", ""), 0)]
+    # Nearly all, not all: an "n/a" among amounts has no unit.
     if unit == ("", "") or number < (1 - _FEW_WORDS) * len(texts):
         return texts
     return [
@@ -128,6 +131,7 @@ def _is_number(text: str) -> bool:
     >>> [_is_number(text) for text in ("34,5", "1.234,5", "−3e5", "12 %", "n/a", "1.2.2020", "")]
     [True, True, True, True, False, False, False]
     """
+    # All parts of the pattern are optional, so that "" and "%" match it.
     return bool(_NUMBER.fullmatch(text)) and any(map(str.isdigit, text))
 
 

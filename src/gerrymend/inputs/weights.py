@@ -28,6 +28,7 @@ def check_weights(weights: Any, n_rows: int, argument: str = WEIGHT) -> Array:
         )
     if not weight.any():
         raise no_weight(argument)
+    # A power of two changes the exponent alone: no weight is rounded, and ratios are exact.
     scaled: Array = weight * modest_scale(float(weight.max()))
     # Scaling down may turn the smallest weight into 0, which would drop its rows in silence.
     if ((scaled == 0) & (weight > 0)).any():
@@ -50,6 +51,7 @@ def check_extremes(smallest: float, largest: float, argument: str = WEIGHT) -> N
     gerrymend._runtime.errors.ArgumentError: sample_weight has negative values (the smallest is \
 -1); weights are counts of rows: pass 0 or more.
     """
+    # min() and max() of NumPy are NaN where any value is, so that two numbers tell of all rows.
     if not (math.isfinite(smallest) and math.isfinite(largest)):
         raise ArgumentError(argument, "has NaN or infinite values; pass finite weights.")
     if smallest < 0:

@@ -94,6 +94,8 @@ def derandomize(
         )
     features = classifier.read(X)
     p = classifier.mixture.positive_probability(features)
+    # y may have one of the two labels only, of which nothing would tell which is positive; so the
+    # classifier's own order decides.
     pos_label = _check_known_labels(y, classifier)
     if control_features is None:
         _warn_of_strata(classifier)
@@ -125,6 +127,7 @@ def derandomize(
     if strata is not None:
         tally = stratified(tally, strata)
     assert tally.rows is not None
+    # Before the audit of the mixture, which takes up to `budget` seconds, as it may raise.
     candidates = _candidates(classifier, features, tally.rows, how)
     of_mixture = audited(p)
     search = _Search(tally, notions, subgroup_class)
@@ -190,6 +193,7 @@ def _candidates(
             "how='threshold' finds nothing to cut: the mixture decides with the same probability "
             f"for every row of X, {rows.p[0]:.4f}. Choose how='predictor', or pass other rows."
         )
+    # A constant is perfectly fair and useless: it would be chosen for any small gamma.
     varied = [candidate for candidate in made if not candidate.is_constant]
     return sorted(varied or made, key=lambda candidate: candidate.error)
 
@@ -205,6 +209,7 @@ def _single_predictors(
 
 def _thresholds(classifier: MixtureClassifier, rows: Rows) -> Iterator[_Candidate]:
     """Yield a candidate for each cut halfway between neighbouring probabilities of the mixture."""
+    # A cut between rows without weight changes no figure here, only decisions that nobody measured.
     values = np.unique(rows.p[rows.weight > 0])
     apart = np.diff(values) > _SAME_PROBABILITY
     for cut in ((values[:-1] + values[1:])[apart] / 2).tolist():
@@ -243,6 +248,8 @@ class _Search:
             if known
         ]
         n = self._tally.total_weight
+        # Known subgroups give a lower bound by one product of a matrix and a vector. Candidates of
+        # one mixture are alike, so that the worst group of the last often settles the next.
         if values and max(values) / n > enough:
             return max(values) / n
         for bound, known, residual in zip(self._bound, self._known, residuals, strict=True):
@@ -268,6 +275,7 @@ def _deciding(tally: Tally, decisions: Decisions) -> Tally:
     strata = tally.strata
     if strata is not None:
         parts = enumerate(strata.parts)
+        # Rows of a part are those of its stratum, in their order, which a mask keeps.
         decided = (_deciding(part, decisions[rows.stratum == number]) for number, part in parts)
         strata = replace(strata, parts=tuple(decided))
     return replace(tally, positive=positive, strata=strata)
@@ -287,6 +295,8 @@ def _least_error(
         unfairness = search.unfairness(decisions, enough=gamma + ROUNDING)
         if unfairness <= gamma + ROUNDING:
             report = audited(decisions)
+            # Undecided is enough: the cost tells that nothing above gamma was found, and what is
+            # proven.
             if report.verdict != "exceeds gamma":
                 return candidate, report
             unfairness = report.unfairness
@@ -307,11 +317,14 @@ def _least_unfair(
     comes again. One that has been audited and is still the lowest is the least unfair.
     """
     deadline = time.monotonic() + budget
+    # `number` breaks ties, by least error, as candidates are sorted by it.
     queue = [(bound, number, 0) for number, bound in enumerate(found)]
     heapq.heapify(queue)
     while True:
         bound, number, times_raised = heapq.heappop(queue)
         candidate = candidates[number]
+        # Searched and audited, and no other lower bound is below its unfairness: none can be less
+        # unfair. At most two steps a candidate, so that the loop ends.
         if times_raised == 2:
             return candidate, bound
         if times_raised == 0:

@@ -45,6 +45,8 @@ class LogisticSettings(NamedTuple):
         settings = estimator.get_params()
         if settings.get("penalty") == "l2":  # which is the default, by its older name
             settings["penalty"] = default["penalty"]
+        # Any other parameter that is changed, as class_weight, moves the optimum in a way that the
+        # sums don't know.
         alike = all(settings[name] == default[name] for name in default if name not in _FREE)
         return cls(*(settings[name] for name in cls._fields)) if alike else None
 

@@ -83,6 +83,8 @@ class FeatureReader:
             check_frame(frame, allow_missing=self.allow_missing)
             validate_data(model, X, reset=reset, skip_check_array=True)
             return X
+        # Our own words come first: columns of text or dates are named there, while validate_data()
+        # only tells of a value that it could not convert.
         check_features(X, frame)
         if is_lazy(X):
             raise ArgumentError("X", "is a lazy frame; collect it first: X.collect().")
@@ -146,6 +148,8 @@ def naming_features(X: Any, model: Any, estimator: Any) -> Iterator[None]:
     except (TypeError, ValueError) as error:
         has_parts = any(hasattr(part, "fit") for part in estimator.get_params().values())
         if not (has_parts or issparse(X) or _NAMES_X.search(str(error))):
+            # Read for its error alone, on a copy since `reset` sets attributes; where it reads, X
+            # was not to blame, and the estimator's own error is raised.
             FeatureReader(allow_nan=True).read(X, copy(model), reset=True)
         raise
 

@@ -59,6 +59,7 @@ class LinearPredictor:
 
     def cut_at(self, cut: float) -> "LinearPredictor":
         """Return a predictor that decides 1 where this score is above `cut`."""
+        # x·coef + b > cut is x·coef + (b − cut) > 0.
         return LinearPredictor(self.coef, self.intercept - cut)
 
 
@@ -187,6 +188,7 @@ class LinearPredictors(Sequence[LinearPredictor]):
         coef = there(self.coef.T)
         cut = there(-self.intercept)
         weight = there(weights)
+        # A block has step × len(self) scores.
         step = max(1, _BLOCK_SCORES // len(self))
         for start in range(0, X.shape[0], step):
             rows = slice(start, start + step)
@@ -195,6 +197,8 @@ class LinearPredictors(Sequence[LinearPredictor]):
                 share[rows] = xp.astype(xp.count_nonzero(decided, axis=1), xp.float64)
             else:
                 share[rows] = xp.astype(decided, xp.float64) @ weight
+        # A count over a number of predictors is in [0, 1] as it is; a sum of weights may round to
+        # just above 1.
         return share / len(self) if equal else xp.clip(share, 0.0, 1.0)
 
 
@@ -214,6 +218,7 @@ class Mixture:
         # One row a predictor, so that np.unique finds those that are identical.
         both = np.column_stack([intercept, coef])
         distinct, place = np.unique(both, axis=0, return_inverse=True)
+        # Without weights bincount counts: plays of a game, each as likely as any other.
         total = np.bincount(place.ravel(), weights)
         return cls(LinearPredictors(distinct[:, 1:].copy(), distinct[:, 0]), total / total.sum())
 
@@ -250,6 +255,8 @@ class Mixture:
         p = np.zeros(X.shape[0])
         for weight, predictor in zip(self.weights, self.predictors, strict=True):
             p += weight * predictor.decide(X)
+        # Weights sum to 1 but for rounding, and a probability of 1 + 2⁻⁵² would be refused by
+        # audits.
         return np.clip(p, 0.0, 1.0)
 
 
@@ -295,7 +302,10 @@ def row_draws(X: Any, seed: int) -> Any:
     if xp is not np:
         state = xp.asarray(state, device=device(X))
     for words in words_of_columns(X):
+        # Chained, column by column: the same values in other columns give another number. The first
+        # state, from the seed alone, broadcasts over the rows.
         state = _scramble(state ^ words)
+    # 53 bits are what float64 holds exactly, so that every draw is a multiple of 2⁻⁵³, below 1.
     return xp.asarray(_shifted(state, 11), dtype=xp.float64) * 2.0**-53
 
 
@@ -312,6 +322,7 @@ def _scramble(state: Any) -> Any:
 
 def _shifted(state: Any, bits: int) -> Any:
     """Shift to the right as unsigned words are, with zeros from the left."""
+    # A signed shift repeats the sign; the mask sets these bits to 0.
     return (state >> bits) & ((1 << (64 - bits)) - 1)
 
 

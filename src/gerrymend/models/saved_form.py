@@ -55,6 +55,7 @@ def model_of_plain(plain: Mapping[str, Any]) -> MixtureClassifier:
         "reader": FeatureReader(**plain["reader"]),
         "cost": None if plain["cost"] is None else DerandomizationCost.from_dict(plain["cost"]),
     }
+    # Names are those of the constructor's parameters; the plain form of three is replaced.
     return MixtureClassifier(**{**plain, **rebuilt})
 
 

@@ -199,6 +199,7 @@ def _deployable(model: Any) -> tuple[list[tuple[str, Any]], MixtureClassifier]:
     """
     steps: list[tuple[str, Any]] = []
     if isinstance(model, Pipeline):
+        # The last step is the classifier itself, which is replaced by its mixture.
         *before, (name, model) = model.steps
         steps = [*before, (name, None)]
     if isinstance(model, MixtureTrainer):
@@ -218,6 +219,7 @@ def _rebuilt(plain: dict[str, Any]) -> MixtureClassifier | Pipeline:
     """Make the model, or the pipeline that it ends, from plain data."""
     steps = plain.pop("steps")
     model = model_of_plain(plain)
+    # In place of the None that _deployable() left there.
     return Pipeline([*steps[:-1], (steps[-1][0], model)]) if steps else model
 
 
@@ -264,6 +266,7 @@ def _check_archive(path: Any, content: bytes) -> bytes:
             f"has format {file.version}, and this gerrymend reads up to "
             f"{FORMAT_VERSION}; install a newer one: pip install -U 'gerrymend[save]'.",
         )
+    # After the version: a newer format may seal its content in another way.
     if not file.is_whole:
         raise ModelFileError(
             _named(path),

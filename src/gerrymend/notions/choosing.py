@@ -70,6 +70,7 @@ def directed_notions(
     notions = tuple(one.favouring(favourable) for one in as_notions(notion))
     if reference is not None:
         notions = tuple(_against(one, check_reference(reference)) for one in notions)
+    # harm is 0 where neither a high nor a low rate is known to be the worse one.
     unknown = [one for one in notions if not one.harm]
     if side == "disadvantaged" and unknown:
         raise ArgumentError(
@@ -103,6 +104,7 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
     >>> [n.name for n in as_notions("equalized_odds")]
     ['false_positive_rate', 'false_negative_rate']
     """
+    # What reports have in place of a mean of numbers: same name, no functions.
     if isinstance(notion, FairnessNotion) and (
         notion.unit is not None or notion.reference == PREDICTED
     ):
@@ -118,6 +120,7 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
             )
         return _BY_NAME[notion]
     if isinstance(notion, tuple | list) and notion:
+        # A set would lose the order, in which reports list them.
         every = tuple(dict.fromkeys(single for part in notion for single in as_notions(part)))
         # Equal notions are one by now, so that two of the same name do differ.
         names = [one.name for one in every]
@@ -179,6 +182,8 @@ def _mean_of(rate: FairnessNotion) -> AnyNotion:
     if scored and rate.name == MULTIACCURACY.name:
         return replace(MULTIACCURACY, unit=rate.unit or "", worse=rate.worse)
     for named in () if scored else (MEAN_OUTCOME, MEAN_ERROR, ABSOLUTE_ERROR, SQUARED_ERROR):
+        # Brought to the same unit, reference and direction, so that only the mean itself is
+        # compared.
         mean = replace(named, unit=rate.unit or "", reference=rate.reference, worse=rate.worse)
         if mean.rate == rate:
             return mean

@@ -74,6 +74,7 @@ def warn_of_unit(gamma: float, moments: Sequence[Moment]) -> None:
     widest = 0.0
     for moment in moments:
         refused = moment.offset[moment.counts]
+        # a + b·p is linear in p, so that its extremes are at p = 0 and p = 1.
         ends = np.concatenate([refused, refused + moment.slope[moment.counts]])
         widest = max(widest, float(np.ptp(ends)) if len(ends) else 0.0)
     if gamma <= widest:
@@ -122,6 +123,7 @@ def moment_of(notion: AnyNotion, y: NDArray[np.intp]) -> Moment:
     [1.0, -1.0]
     """
     if isinstance(notion, FairnessNotion):
+        # The outcome at p = 0 is a.
         none = notion.outcome(y, np.zeros(len(y)))
         return Moment(notion, notion.in_event(y), none, notion.slope(y))
     return _linear(notion, y.astype(np.float64))
@@ -148,6 +150,9 @@ def _linear(notion: OutcomeNotion, y: Array) -> Moment:
         If the event depends on decisions or has no row, or if the outcome is not linear in them or
         is the same whatever is decided.
     """
+    # Two points fix a line, and the third tells whether it is one. A function that is linear at 0,
+    # ½ and 1 and bent elsewhere would pass: users write no such functions, and games only use its
+    # ends.
     decisions = [np.full(len(y), p) for p in (0.0, 0.5, 1.0)]
     counts, *others = (notion.counts(y, p) for p in decisions)
     if any((other != counts).any() for other in others):
@@ -159,6 +164,7 @@ def _linear(notion: OutcomeNotion, y: Array) -> Moment:
         )
     refused, either, granted = (notion.outcomes(y, p, counts) for p in decisions)
     off = np.abs(either - (refused + granted) / 2)[counts]
+    # Relative to the largest outcome of any row: that of a row itself may be 0.
     largest = max(np.abs(u[counts]).max(initial=0.0) for u in (refused, granted))
     if (off > _ROUNDING * largest).any():
         raise ArgumentError(
@@ -170,6 +176,7 @@ def _linear(notion: OutcomeNotion, y: Array) -> Moment:
             "to train for what decisions of 0 and 1 bring about, write it as "
             "outcome(y, 0)·(1 − p) + outcome(y, 1)·p.",
         )
+    # 0 for rows that don't count: outcomes there may be NaN, which 0 weight would not hide.
     slope = np.where(counts, granted - refused, 0.0)
     moment = Moment(notion.rate, counts, np.where(counts, refused, 0.0), slope)
     if not counts.any():

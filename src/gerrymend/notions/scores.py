@@ -82,6 +82,7 @@ class Multiaccuracy(OutcomeNotion):
             a=(0, 0),
             b=(1, 1),
             worse=self.worse,
+            # Of labels the mean is a rate, a share of the rows, which has no unit.
             unit=None if self.target == "labels" else self.unit,
             reference=self.reference,
         )
@@ -138,6 +139,7 @@ class Multicalibration(Multiaccuracy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        # Frozen, so not by assignment; as a tuple, since a list could not be hashed.
         object.__setattr__(self, "bins", check_score_bins(self.bins))
         if not isinstance(self.score, str | None) or self.score == "":
             raise TypeError(f"score of a Multicalibration must be text; got {short(self.score)}.")
