@@ -152,6 +152,7 @@ class PostponedEquilibrium(Equilibrium):
         worst_unfairness: float,
         **others: Any,
     ) -> None:
+        # The dataclass is frozen, and its own __init__ would need the two that are not made yet.
         vars(self).update(others)
         vars(self).update(
             _make_mixture=make_mixture, _make_worst=make_worst, _worst_unfairness=worst_unfairness

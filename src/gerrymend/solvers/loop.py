@@ -175,6 +175,7 @@ def play(
     try:
         run.play()
     except KeyboardInterrupt:
+        # Ctrl-C comes through only while the game stands as a whole round left it.
         known = game.equilibria(cut_short=True)
         if not known:
             raise
@@ -202,6 +203,8 @@ class _Run:
         It is let through once all was told that is known.
         """
         with HeldInterrupts() as interrupts:
+            # A restored game may have ended in the round that it was saved after: look before
+            # playing on.
             if self._game.n_rounds:
                 interrupts.holding = True
                 self._look(interrupts)
@@ -210,6 +213,8 @@ class _Run:
                 interrupts.holding = True
                 self._game.finish_round(prepared)
                 if self._checkpoint is not None:
+                    # The method, not its value: most rounds are not written, and a state takes time
+                    # to make.
                     self._checkpoint.reached(self._game.state)
                 self._look(interrupts)
 
@@ -218,10 +223,12 @@ class _Run:
         limits = self._limits
         last = self._game.n_rounds >= limits.max_iter or self._game.clock.seconds >= limits.budget
         rounds = self._game.look(last=last, heard=self._listener is not None)
+        # Before listeners are called: they are the user's code, which Ctrl-C must be able to stop.
         interrupts.holding = False
         if self._listener is not None:
             for played in rounds:
                 self._listener(played)
+        # A Ctrl-C of the time when it was held back takes effect here.
         interrupts.check()
 
     def restore(self, state: State) -> None:

@@ -119,6 +119,8 @@ class _PerturbedPlayer(FictitiousPlayer):
         self._drawing = random
         self._n_answers = self._n_drawn = 0
         self._votes = np.zeros((len(gammas), len(auditor.base_cost)))
+        # The bounds of the class docstring: `moved` is A, with n_E label-cells, and `spread` is R.
+        # With several notions the Auditor presses for one at a time, so the largest of each holds.
         steepest = [C * float(np.abs(one.slope).max()) / 2 for one in auditor.notions]
         moved = max(s * len(one.slope) for s, one in zip(steepest, auditor.notions, strict=True))
         spread = 1.0 + max(
@@ -144,12 +146,15 @@ class _PerturbedPlayer(FictitiousPlayer):
         votes = self._votes + decided
         n_drawn = self._n_drawn + 1
         if n_drawn == self._n_samples:
+            # To these plays alone: `answer`, to all plays so far, is what fictitious play would
+            # take.
             super().step(self._n_answers + 1, self._auditor.worst(votes, n_drawn), decided)
             self._n_answers += 1
             votes = np.zeros_like(votes)
             n_drawn = 0
         self._votes = votes
         self._n_drawn = n_drawn
+        # Only now is the round's draw used up; see `perturb`.
         self._random = self._drawing
 
     def state(self) -> State:

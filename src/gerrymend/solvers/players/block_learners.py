@@ -142,6 +142,8 @@ class LeastSquaresFromSums(LinearBlockLearner):
         change = self._basis
         costs = self._blocks.parts(cost)
         parts = self._blocks.gather(RowBlock.products, change.mean, change.scale, costs)
+        # Regression predicts the cost, and 1 is decided where that is below −TIE; a score decides 1
+        # above 0. So signs are turned, and TIE is taken off.
         intercept, coefficients = change.coefficients(np.sum(parts, axis=0) @ change.turn)
         return LinearPredictor(-coefficients, -float(intercept) - TIE)
 

@@ -53,6 +53,8 @@ class LabelCellBlocks:
         answers = self.gather(RowBlock.decided, predictors)
         weights = np.zeros((len(predictors), self._n_cells))
         for cells, answer in zip(self._cells, answers, strict=True):
+            # Blocks may share label-cells, but a block has each at most once, so += adds to all of
+            # them.
             weights[:, cells] += answer.weights
         digests = zip(*(answer.digests for answer in answers), strict=True)
         return weights, [
@@ -105,7 +107,9 @@ class BlockRows:
         same = self._same_for_all(cost)
         if same is not None:
             return [self.constant(same)]
+        # A sequence of alike costs, as a pool asks for, is where starting near the last fit pays.
         predictor = self._learner.fit(cost, near_last=True)
+        # It has no score to cut.
         if isinstance(predictor, LabelPredictor):
             return self._plays([predictor])
         return self._plays(
@@ -125,6 +129,7 @@ class BlockRows:
 
     def decided(self, decisions: Sequence[Bits]) -> Array:
         """Read the weights from the bytes that were kept."""
+        # The digest only tells plays apart that decide the same weights of other rows.
         content = np.array(decisions)[:, :-DIGEST]
         return np.ascontiguousarray(content).view(self._type).astype(np.float64)
 
@@ -154,6 +159,8 @@ class BlockRows:
 
     def _cuts(self, predictor: Any, costs: Array) -> list[float]:
         """Return the distinct cuts of least cost, over the rows that have weight."""
+        # The hexadecimal number names this question, so that a block scores its rows once for all
+        # of the passes that the search for cuts makes.
         ask = partial(
             self._blocks.gather,
             RowBlock.scores,
@@ -176,6 +183,7 @@ def _smallest_type(label_cells: LabelCells) -> np.dtype[Any]:
     """Return the smallest type that holds what may be decided of a label-cell."""
     if not label_cells.is_whole:
         return np.dtype(np.float64)
+    # A pool holds thousands of plays, and most cells are small: a byte each rather than eight.
     most = label_cells.weight.max()
     whole = (np.uint8, np.uint16, np.uint32)
     return np.dtype(next((one for one in whole if most <= np.iinfo(one).max), np.float64))

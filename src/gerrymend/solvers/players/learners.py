@@ -93,6 +93,7 @@ class LinearLearner(Learner):
         self._order = slice(None) if order is None else order
         self._pressed = pressed
         self.row_weight = weight
+        # None where a product with weights would change nothing: it is done in every round.
         self._weight = None if (weight == 1.0).all() else weight[pressed]
         counted = np.flatnonzero(weight > 0)
         self._counted = slice(None) if len(counted) == len(weight) else counted
@@ -112,6 +113,9 @@ class LinearLearner(Learner):
         # Rows come sorted by label, so the first and the last nearly always settle it.
         if not (costs[:, self._first_and_last].prod(axis=1) < 0).all():
             counted = costs[:, self._counted]
+            # Where one decision is the cheapest for all, no regression is needed, and its answer
+            # could still err on some rows. `one` is the prediction 1 everywhere; −1 decides 1 of
+            # everyone.
             coordinates[counted.max(axis=1) <= 0] = -self.projection.one
             coordinates[counted.min(axis=1) >= 0] = self.projection.one
         return self.projection.fitted(coordinates) < -TIE, coordinates
@@ -234,6 +238,8 @@ class ClassificationLearner(EstimatorLearner):
 
     def _fit(self, cost: Array, *, near_last: bool = False) -> Predictor:
         label = (cost < 0).astype(np.int64)
+        # Deciding y of a row loses |cost|·w against the cheaper label, and 0 otherwise: so weighted
+        # classification error is cost but for a constant.
         weight = np.abs(cost) * self._weight
         model = fit_weighted(clone(self._estimator), self._X, label, weight)
         if isinstance(model, LinearClassifierMixin):

@@ -88,6 +88,7 @@ class MemoryRows:
         weighted = votes if self._unit_weight else votes * self.weight
         if self._one_each:
             return weighted.astype(np.float64)
+        # Sums of whole numbers are exact in any order; those of fractions are made so.
         if not self.label_cells.is_whole:
             return np.stack([self._exactly_summed(model) for model in weighted])
         sums: Array = np.add.reduceat(weighted, self.starts, axis=1, dtype=np.float64)
@@ -134,6 +135,7 @@ class MemoryRows:
 
 def _rows_of(label_cells: slice, starts: NDArray[np.intp], n_rows: int) -> slice:
     first = int(starts[label_cells.start])
+    # The end is where the next label-cell begins; behind the last one, the number of rows.
     return slice(first, int(np.append(starts, n_rows)[label_cells.stop]))
 
 

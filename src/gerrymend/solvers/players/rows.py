@@ -104,6 +104,7 @@ class LabelCells:
         """
         parts = cls(labels, distinct_rows(columns), weight, n_rows, is_whole, stratum)
         label_cells, starts, order = parts._distinct()
+        # Parts sorted by `order` fall into runs, one a label-cell; scatter the run's number back.
         place = np.empty(len(labels), dtype=np.intp)
         number = np.diff(starts, append=len(labels))
         place[order] = np.repeat(np.arange(len(label_cells)), number)
@@ -135,17 +136,21 @@ class LabelCells:
     def _merged(self) -> tuple["LabelCells", NDArray[np.intp]]:
         """Return the distinct label-cells of sorted rows, and where the rows of each begin."""
         keys = (self.cells.index, self.labels, *self._finer)
+        # Sorted, so that equal rows are neighbours and a row that differs from the last begins a
+        # cell.
         differs = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
         starts = np.append(0, np.flatnonzero(differs) + 1)
         if len(starts) == len(self):
             return self, starts
         of_row = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(self)))
+        # Summed exactly: the weight of a label-cell must not depend on the order of its rows.
         weight = total_by_cell(of_row, self.weight, len(starts))
         n_rows = np.add.reduceat(self.n_rows, starts)
         return replace(self._taken(starts), weight=weight, n_rows=n_rows), starts
 
     def moment(self, notion: FairnessNotion) -> Moment:
         """Return the outcomes of a notion, by what is decided."""
+        # A mean of one's own is known by its rate alone; only rates of labels follow from labels.
         own = (moment for moment in self.own_moments if moment.rate == notion)
         return next(own, None) or moment_of(notion, self.labels)
 

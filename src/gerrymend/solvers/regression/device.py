@@ -45,16 +45,19 @@ def device_game(
         if data is not None and not bool(xp.all(xp.isfinite(data))):
             raise ArgumentError(argument, "has NaN or infinite values; fill in or drop these rows.")
     remedy = "Subtract or divide by a constant, or pass X in a wider type."
+    # Attributes are cast to X's type, in which a large value may overflow or two merge into one.
     check_held(protected, X.dtype, "sensitive_features", remedy)
     classes = check_labels(on_host(xp.unique_values(y)), "y")
     weight = xp.ones((X.shape[0],), dtype=X.dtype, device=like)
     if sample_weight is not None:
         weight = _check_weight(sample_weight, X)
     labels = xp.astype(y == classes[1].item(), xp.int8)
+    # event is (for label 0, for label 1), and where() takes them in the other order.
     if not bool(xp.any((weight > 0) & xp.where(labels == 1, *notion.event[::-1]))):
         raise nothing_counts(notion)
 
     names = [f"attribute_{j}" for j in range(protected.shape[1])]
+    # Arrays on a device have no categories and no names: every column is a number.
     terms = tuple(Term(name, categorical=False) for name in names)
     encoding = LinearEncoding(terms, dict.fromkeys(names))
 
@@ -95,6 +98,7 @@ def _check_weight(weight: Any, X: Any) -> Any:
             f"has shape {tuple(weight.shape)} for {X.shape[0]} rows; pass one weight a row.",
         )
     xp = array_namespace(weight)
+    # Scaled in double precision, and rounded to X's type once.
     weight = xp.astype(weight, xp.float64)
     largest = float(xp.max(weight))
     check_extremes(float(xp.min(weight)), largest)
@@ -102,6 +106,7 @@ def _check_weight(weight: Any, X: Any) -> Any:
         raise no_weight()
     modest = MODEST if X.dtype == xp.float64 else MODEST_SINGLE
     scaled = xp.astype(weight * modest_scale(largest, modest), X.dtype)
+    # The cast may have turned a small weight into 0, which would drop its row in silence.
     if bool(xp.any((scaled == 0) & (weight > 0))):
         raise too_far_apart(float(xp.min(weight[weight > 0])), largest)
     return scaled

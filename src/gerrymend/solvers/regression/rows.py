@@ -164,6 +164,7 @@ class SummedBlocks:
     ) -> Sums:
         """Prepare each block."""
         sums = _added(self._blocks.gather(ArrayBlock.prepare, features, protected, n_games))
+        # Read from the device here, once: no question of a round may wait for it.
         self._total, _, self._event_weight, *_ = on_host(sums[-1]).tolist()
         return sums
 
@@ -203,6 +204,7 @@ class SummedBlocks:
 
     def ends(self, rules: Array, thresholds: Array, rounded: Array) -> Array:
         """Return the highest rounded score of rows out of each rule, and the lowest of those in."""
+        # A maximum of maxima and a minimum of minima: unlike sums, exact whatever the blocks.
         ends = np.array(self._blocks.gather(ArrayBlock.ends, rules, thresholds, rounded))
         return np.stack([ends[:, 0].max(axis=0), ends[:, 1].min(axis=0)])
 
@@ -216,9 +218,12 @@ class SummedBlocks:
         treated = self._blocks.gather(ArrayBlock.treated, coefficients, thresholds, 1.0 / numbers)
         size, weight, outcome, outcomes = np.sum(treated, axis=0)
         overall = outcomes / self._event_weight
+        # A group without weight has no rate. The overall one makes its unfairness 0.
         rate = np.divide(outcome, weight, out=overall.copy(), where=weight > 0)
         share = weight / self._total
         unfairness = share * (rate - overall)
+        # The largest value of each attribute, over all blocks: what a rounded coefficient may
+        # shift.
         sizes = np.max(self._blocks.gather(ArrayBlock.sizes), axis=0).tolist()
         ends = self._ends_by_digits(found, coefficients, thresholds, sizes)
 
