@@ -177,6 +177,7 @@ random_state, on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     controls = []
     if control_features is not None:
         controls = check_attribute_names(control_features, "control_features")
+    # Only for a hint: the default name "label" may be missing from a table that needs none.
     unread = not any(notion.reads_labels for notion in settings["notions"])
     columns = _columns(table, attributes, controls, names, unread=unread)
     n = _counts(columns[count])
@@ -197,6 +198,7 @@ random_state, on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     if controls:
         lines = {name: columns[name] for name in controls}
         read = take_rows(read_columns(lines, "control_features"), some)
+        # Categories of lines that were dropped must not become strata of no rows.
         strata = check_enough_rows(distinct_rows([in_use(column) for column in read]), int(n.sum()))
     tally = _tally_of(
         {argument: vector[some] for argument, vector in values.items()},
@@ -219,6 +221,7 @@ random_state, on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     )
     held_out = None
     if test_size is not None:
+        # After the doubts, which are about all rows.
         tally, held_out = split(tally, test_size, settings["random_state"])
     return examine(tally, held_out=held_out, doubts=doubts, **settings)
 

@@ -95,6 +95,7 @@ def _tally_of_scores(
     kinds: Mapping[str, str] | None,
 ) -> Tally:
     """Read scores and sum their errors; those of a lazy frame are collected, as each row counts."""
+    # A positive label is no setting of decisions here: scores predict it.
     check_no_decisions(decided._replace(pos_label=None), notion)
     if given.control_features is not None:
         raise ArgumentError(
@@ -269,6 +270,7 @@ def second_sample(
                 f"weigh differently and control features as a fifth; got {type(holdout).__name__}"
                 + (f" of {len(holdout)}." if isinstance(holdout, tuple) else "."),
             )
+        # Before `given` becomes that of the second sample.
         controlled = given.control_features is not None
         given = Given(*holdout)
         if controlled != (given.control_features is not None):
@@ -287,6 +289,7 @@ def second_sample(
         decided = decided._replace(labels=like.labels)
         tally = _tally(None if data is None else holdout, given, decided, notions, kinds)
     except ArgumentError as error:
+        # The error names y_true or another argument, which both samples have.
         error.lead = f"In holdout: {error.lead}"
         raise
     if tally.labels != like.labels:

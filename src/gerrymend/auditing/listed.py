@@ -117,12 +117,14 @@ class ToTell:
 def listed_groups(ask: ToTell) -> dict[str, Any]:
     """Return the fields of a report that tell of groups, of which none discloses a small one."""
     deadline = time.monotonic() + ask.seconds
+    # Who stands out will lead then, so it is told before what might keep it back.
     first = _is_chance(ask) or not _is_told(ask.lead)
     sharpest, sharpest_kept_back = _tell_sharpest(ask) if first else (None, [])
     said, said_kept_back = _tell_sentence(ask)
     kept_back = [*ask.sides.kept_back, *said_kept_back]
     told: Told = {}
     by_traits = _is_led_by_traits(ask, said)
+    # The same for traits: where they alone say who leads they come first, otherwise last.
     if by_traits:
         told = _tell_traits(ask, ask.described)
     core, core_kept_back = _tell_core(ask, said, deadline)
@@ -138,6 +140,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     curve = calibration_curve(ask.seen[0], lead, ask.published, ask.min_group_size)
     others = [one for one in (sentence, core, sharp, *ask.described) if one is not None]
     told |= _tell_traits(ask, [one for one in others if one not in told])
+    # Traits are withheld in silence above; the report says so here, once for all groups.
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
     if sharpest and sharp and largest and not _is_same(largest, sharp):
@@ -150,6 +153,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
             told[one] = replace(told[one], apart=apart_from(ask.seen, lead, one, ask.published))
     for one in ask.described:
         told[one] = replace(told[one], p_value=_p_value_of(ask, one))
+    # What was not worked out in time was not told, which the report must not pass off as all.
     if ask.people.allowance.ran_out:
         kept_back.append("time")
     rules = [*((one.notion.name, one.rule) for one in told), *rules]
@@ -268,6 +272,8 @@ def _tell_tables(ask: ToTell) -> tuple[dict[str, Any], list[tuple[str, Rule]]]:
     }
     discovery = None
     if ask.discovery_rate is not None:
+        # Groups that are withheld were tested too: leaving them out would make the others look
+        # rarer.
         tested = len(marginals.groups) + marginals.left_out
         tested += len(intersections.groups) + intersections.left_out
         tested += sum(len(groups.rules) for groups in named)
@@ -313,10 +319,12 @@ def _with_guarded_traits(seen: NotionTally, subgroup: Subgroup, people: KnownSum
     columns = {column.name: column for column in seen.tally.columns}
     inside = cells_of(seen, subgroup)
     for trait in subgroup.composition:
+        # A median tells no number of people.
         if trait.median is not None:
             continue
         blocks = columns[trait.attribute].equals(trait.value).astype(np.intp)
         if not trait.at_least:
+            # Four blocks, by value and by group: in and out of each.
             blocks += 2 * inside
         if people.told(blocks) is not None:
             return replace(subgroup, composition=())

@@ -65,6 +65,7 @@ def rare_of(
     counts: Mapping[str, Mapping[Any, float]], min_group_size: int = MIN_GROUP_SIZE
 ) -> dict[str, frozenset[Any]]:
     """Return the categories that too few rows have to be listed, by attribute, where any are."""
+    # A value that one row has names a person even where groups of any size may be shown.
     floor = max(min_group_size, FEWEST_TO_LIST)
     found = {
         name: frozenset(value for value, rows in by_value.items() if too_few(rows, floor))
@@ -129,6 +130,8 @@ class Coarse:
         if found is None:
             return None
         members = np.zeros(len(by_cell), dtype=bool)
+        # Back from active coarse cells to all coarse ones, and from these to the fine ones in the
+        # event.
         members[self.active] = found.members[0] > 0
         rule = self.bound.source.rule(found.keys[0]).without_others()
         return rule, members[self.index][fine]
@@ -165,6 +168,7 @@ def merged(column: Column, rare: frozenset[Any]) -> Column:
     if not rare or column.categories is None:
         return column
     known = tuple(value for value in column.categories if value not in rare)
+    # Codes of the values that stay, in their order; all rare ones have the one after them.
     code = [len(known) if value in rare else known.index(value) for value in column.categories]
     values = np.array(code, dtype=np.float64)[column.values.astype(np.intp)]
     return replace(column, values=values, categories=(*known, Others(known)))

@@ -42,6 +42,7 @@ def page_view(data: Mapping[str, Any]) -> View:
         *((reference, reference["kind"]) for reference in data["references"]),
     ]
     everyone = [_model(place, model, kind) for place, (model, kind) in enumerate(listed)]
+    # Either all points have test rows or none has, so that the first one tells.
     shown = ["train"] if data["points"][0]["test"] is None else ["test", "train"]
     notions = list(dict.fromkeys(point["notion"] for point in everyone))
     return {
@@ -95,6 +96,8 @@ def _notion(name: str, summary: str, everyone: Sequence[View], data: Mapping[str
     """Return a notion and the tables of its models: today's, one an estimator, MARGINAL's."""
     models = [model for model in everyone if model["notion"] == name]
     titles = {"today": "Your model today", "marginal": "MARGINAL, for contrast: {}"}
+    # An estimator and its unconstrained fit share a title, and so a table, which begins with the
+    # fit.
     order = ["today", "unconstrained", "point", "marginal"]
     tables: dict[str, list[View]] = {}
     for kind in order:
@@ -191,6 +194,7 @@ def _facts(model: Mapping[str, Any], samples: View, kind: str) -> list[View]:
         {"name": "Trained", "value": model["estimator"] or "your model today",
          "detail": trained.get(kind, "")},
     ]  # fmt: skip
+    # Test rows first, as everywhere on the page; samples are made in the order of the data.
     for key in reversed(samples):
         sample = samples[key]
         rows = _KINDS[key]

@@ -32,6 +32,7 @@ def tables(data: Mapping[str, Any]) -> Iterator[tuple[str, bool, list[Any]]]:
         parts: dict[tuple[str, str], list[Any]] = {}
         for point in data[kind]:
             parts.setdefault((point["notion"], point["estimator"]), []).append(point)
+        # In the order of the data: dictionaries keep it.
         for (notion, estimator), points in parts.items():
             title = f"{in_words(notion)}, {estimator}"
             marginal = kind == "marginal_points"
@@ -47,6 +48,7 @@ def references(data: Mapping[str, Any], point: Mapping[str, Any]) -> list[Any]:
         for reference in data["references"]
         if reference["kind"] == kind
         and reference["notion"] == point["notion"]
+        # Today's model has no estimator of ours, and stands beside every one.
         and reference["estimator"] in (None, point["estimator"])
     ]
 
@@ -72,8 +74,10 @@ def beaten_sentence(data: Mapping[str, Any], reference: Mapping[str, Any]) -> st
     """Say how many points beat a reference, and how many it beats, on the rows to choose by."""
     notions = [point["notion"] for point in data["points"]]
     number = notions.count(reference["notion"])
+    # The last sample is the test rows where there are any: those that models are chosen by.
     rows = [name for name, _ in samples(reference)][-1]
     about = f", by {in_words(reference['notion'])}," if len(set(notions)) > 1 else ""
+    # "None" rather than 0: the sentence reads on with "of the … models".
     better, worse = (
         wording.count(reference[name]) if reference[name] else "none"
         for name in ("beaten_by", "beats")
@@ -132,6 +136,7 @@ that a model was trained on need not hold on others.
 
 def exceeds_gamma(point: Mapping[str, Any], sample: Mapping[str, Any]) -> bool:
     """Return whether a model's unfairness on some rows is above its gamma, as both are printed."""
+    # As printed: 0.01 + 10⁻⁹ shows as 0.0100, and a reader would see nothing that exceeds 0.01.
     return float(wording.unfairness(sample["unfairness"])) > point["gamma"]
 
 
