@@ -261,6 +261,24 @@ def second_sample(
 
     It is a frame if the first was one, and otherwise a tuple of arrays. Labels and attributes are
     those of the first; errors begin with "In holdout:".
+
+    Parameters
+    ----------
+    holdout : frame or tuple of arrays
+        The second sample, as audit() was given it.
+    like : Tally
+        That of the first sample.
+    data, given, decided, notions
+        As in `read_tally`, of the first sample; names of columns are those of `holdout` too.
+
+    Returns
+    -------
+    Tally
+
+    Raises
+    ------
+    ArgumentError
+        If the two differ in labels, in kinds of attributes, or in what they have.
     """
     if data is None:
         if not isinstance(holdout, tuple) or not 3 <= len(holdout) <= 5:

@@ -272,8 +272,8 @@ def _tell_tables(ask: ToTell) -> tuple[dict[str, Any], list[tuple[str, Rule]]]:
     }
     discovery = None
     if ask.discovery_rate is not None:
-        # Groups that are withheld were tested too: leaving them out would make the others look
-        # rarer.
+        # Groups that are withheld were tested too: without them too many others
+        # would be flagged.
         tested = len(marginals.groups) + marginals.left_out
         tested += len(intersections.groups) + intersections.left_out
         tested += sum(len(groups.rules) for groups in named)

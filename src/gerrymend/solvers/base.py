@@ -257,6 +257,41 @@ class GameSolver(BaseEstimator, ABC):
         then, and all end after `max_iter` rounds, or about so many seconds. With tol=None every
         round is played. With `certify` it goes on until the mixture is proven within gamma. It may
         start from predictors that are `known`, and goes on from what `checkpoint` has kept.
+
+        Parameters
+        ----------
+        rows : Rows
+            The people, and who learns to decide about them.
+        auditor : Auditor
+            Who searches for the worst subgroup of a mixture.
+        gammas : sequence of float
+            The unfairness that each game allows.
+        C : float
+            The most that the duals may sum to.
+        max_iter : int
+            The most rounds that are played.
+        tol : float or None
+            The gap and the penalty at which a game has converged; None for no such end.
+        budget : float, default=inf
+            Seconds after which no round begins.
+        certify : bool, default=False
+            Whether to go on until the mixture is proven within gamma.
+        known : sequence of predictors, default=()
+            Those of earlier fits, to start from.
+        on_round : callable, optional
+            Called with each `Round`.
+        checkpoint : Checkpoint, optional
+            Where the game is kept while it is played.
+
+        Returns
+        -------
+        list of Equilibrium
+            One a gamma, in the order of `gammas`.
+
+        Raises
+        ------
+        Interrupted
+            If the user stops the game after a whole round.
         """
 
 

@@ -309,8 +309,22 @@ def make_learner(
 ) -> Learner:
     """Return the learner that an estimator calls for.
 
-    Outside the slice `pressed` of rows the cost is `base_cost` in every round. With `order`, the
-    rows of X are taken in that order; weights and costs have it already.
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        A regressor is fitted to costs, a classifier to the cheaper label.
+    X : array or frame
+        The features, rows in the order that the user gave them.
+    weight, base_cost : arrays
+        By row, in the order of the game.
+    pressed : slice
+        Rows outside of it cost `base_cost` in every round.
+    order : array of int, optional
+        The place in X of each of the game's rows; by default the orders are the same.
+
+    Returns
+    -------
+    Learner
     """
     if is_plain_least_squares(estimator):
         return LinearLearner(X, weight, base_cost, pressed, order)
