@@ -152,8 +152,24 @@ def coarse_view(
     """Return the cells as the class can be searched without rare values; None if it can't be.
 
     Linear thresholds and value sets can treat several values alike. Of other classes a group that
-    does may be none, and only attributes without rare values are left. With a `sign` one side is
-    searched alone; `without` are attributes to leave out.
+    does may be none, and only attributes without rare values are left.
+
+    Parameters
+    ----------
+    seen : NotionTally
+        The rows, as a notion sees them.
+    subgroups : SubgroupClass
+        The class that is searched.
+    rare : mapping from names to sets
+        The values that may not be listed, by attribute.
+    sign : int, default=0
+        With 1 or -1 one side is searched alone.
+    without : set of str, default=frozenset()
+        Attributes to leave out.
+
+    Returns
+    -------
+    Coarse or None
     """
     columns = tuple(column for column in seen.tally.columns if column.name not in without)
     if can_merge(subgroups):

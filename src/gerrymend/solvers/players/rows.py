@@ -78,7 +78,17 @@ class LabelCells:
         stratum: NDArray[np.intp] | None = None,
         own_moments: tuple[Moment, ...] = (),
     ) -> tuple["LabelCells", NDArray[np.intp], NDArray[np.intp]]:
-        """Return distinct label-cells, where rows of each begin, and the order of these rows."""
+        """Return distinct label-cells, where rows of each begin, and the order of these rows.
+
+        Parameters
+        ----------
+        columns : sequence of Column
+            The protected attributes, by row.
+        labels, weight, stratum : arrays
+            By row; without strata all rows are compared with all.
+        own_moments : tuple of Moment
+            Those that don't follow from the label: rows that differ in them are no one cell.
+        """
         rows = cls.of_rows(distinct_rows(columns), labels, weight, stratum, own_moments)
         return rows._distinct()
 

@@ -21,7 +21,27 @@ from gerrymend.subgroups.linear_rule import Term
 def device_game(
     X: Any, y: Any, sensitive_features: Any, sample_weight: Any, notion: FairnessNotion
 ) -> RowsRead:
-    """Check rows on a device; X was read already."""
+    """Check rows on a device; X was read already.
+
+    Parameters
+    ----------
+    X, y, sensitive_features, sample_weight : arrays of torch or CuPy
+        As in `fit`, all on one device. Without protected attributes X has them, without weights
+        each row weighs 1.
+    notion : FairnessNotion
+        The one whose unfairness is restrained.
+
+    Returns
+    -------
+    RowsRead
+        It has no protected columns: those of arrays have neither names nor categories.
+
+    Raises
+    ------
+    ArgumentError
+        For arrays elsewhere, of other lengths, with values that are not finite, or where no row
+        counts for the notion.
+    """
     xp = array_namespace(X)
     like = device(X)
     protected = X if sensitive_features is None else sensitive_features
