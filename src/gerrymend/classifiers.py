@@ -47,7 +47,8 @@ class SubgroupParityClassifier(ParityClassifier):
         asks for no convergence: a gap is not warned of, an unfairness above gamma is.
     certify : bool, default=False
         Go on until it is proven that no subgroup of the class exceeds gamma on the training rows,
-        whatever error that takes: each subgroup that refutes it is learned from. For
+        whatever error that takes: each subgroup that refutes it is learned from. Of "mean_error"
+        and the like gamma may be out of reach, which is warned of. For
         solver="exponentiated_gradient".
     budget : float or None, default=None
         Seconds that a game may take, proof included; then the best so far stands, after a last look
@@ -95,7 +96,8 @@ class SubgroupParityClassifier(ParityClassifier):
     upper_bound_ : float
         No subgroup of the class is treated worse than this on the training rows.
     certified_ : bool
-        Whether `upper_bound_` was proven to be at most gamma.
+        With certify=True, whether `upper_bound_` was proven to be at most gamma; False without,
+        whatever `upper_bound_` is, which holds all the same.
 
     Examples
     --------

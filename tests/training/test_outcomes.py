@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -225,3 +226,33 @@ def test_the_papers_game_is_left_to_rates():
         by_loops(AMOUNT, clf.predict_proba(X)[:, 1], clf.worst_subgroup_.contains(A), np.zeros(240))
     ]
     assert clf.worst_subgroup_.unfairness == pytest.approx(found, abs=1e-7)
+
+
+# By these a constant treats nobody alike; at gamma 0 only a coin, or the constant 0, does.
+@pytest.mark.parametrize(
+    ("notion", "decided"), [("error_rate", 0.5), ("absolute_error", 0.5), (granted(), 0.0)]
+)
+def test_at_gamma_0_what_treats_all_alike_is_certified(notion, decided):
+    clf = fitted(notion, 0.0, certify=True, max_iter=5, budget=20)
+    assert clf.certified_
+    np.testing.assert_allclose(clf.predict_proba(X)[:, 1], decided)
+
+
+@pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("gamma", [0.0, 0.002])
+def test_a_gamma_that_no_mixture_keeps_is_told(gamma):
+    """Labels are 1 in one group alone, and X tells nothing: y − p differs whatever is decided."""
+    sex = np.repeat(["F", "M"], 30)
+    y = np.tile([0, 0, 1], 20) * (sex == "F")
+    clf = SubgroupParityClassifier(
+        DecisionTreeClassifier(), notion="mean_error", gamma=gamma, subgroups="marginals",
+        certify=True, budget=100, random_state=0,
+    )  # fmt: skip
+    with pytest.warns(
+        ConvergenceWarning, match=r"no mixture of its answers keeps to gamma.*0\.0833"
+    ):
+        clf.fit(np.zeros((60, 1)), y, sensitive_features={"sex": sex})
+    assert not clf.certified_
+    # A third of the women and no man has label 1: half of the rows times 1/3 − 1/6.
+    assert clf.upper_bound_ == pytest.approx(1 / 12)
+    assert abs(clf.worst_subgroup_.unfairness) == pytest.approx(1 / 12)

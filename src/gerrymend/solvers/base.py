@@ -68,8 +68,9 @@ class Equilibrium:
     """The result of a game: the mixture, its history, and its worst subgroup.
 
     `error`, `unfairness` and `subgroups` are of the mixtures that were audited, after the rounds in
-    `rounds`; the last is that of `mixture`. `scale` is what a unit of the game's unfairness is in
-    that of the outcome.
+    `rounds`; the last is that of `mixture`. `out_of_reach` tells that a proof was asked for, and
+    the Learner had no more answers before any mixture of them kept gamma. `scale` is what a unit of
+    the game's unfairness is in that of the outcome.
     """
 
     gamma: float
@@ -83,6 +84,7 @@ class Equilibrium:
     upper_bound: float
     converged: bool
     certified: bool = False
+    out_of_reach: bool = False
     scale: float = 1.0
 
     def in_unit(self, scale: float, gamma: float) -> "Equilibrium":

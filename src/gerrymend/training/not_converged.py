@@ -97,12 +97,19 @@ def warn_unless_converged(
     warning = None
     if certify:
         if not equilibrium.certified:
+            limit = "budget"
+            ended = "budget ended before a proof"
+            remedy: Remedy = ("raise ", Argument("budget"))
+            if equilibrium.out_of_reach:
+                limit = "estimator"
+                ended = "estimator had no answer left, and no mixture of its answers keeps to gamma"
+                remedy = ("train another ", Argument("estimator"))
             warning = NotConvergedWarning(
-                "budget",
-                f"{after} budget ended before a proof: the worst subgroup found has "
+                limit,
+                f"{after} {ended}: the worst subgroup found has "
                 f"unfairness {unfairness:.4f}, and it is proven only that none exceeds "
                 f"{bound(equilibrium.upper_bound)}.",
-                ("raise ", Argument("budget")),
+                remedy,
                 allowed,
             )
     # A part of gamma, and of the unit for a gamma of 0, of which any part is 0.

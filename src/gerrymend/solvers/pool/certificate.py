@@ -2,8 +2,9 @@
 
 The program is solved with no slack over the subgroups of the pool, and the Auditor proves that none
 of the class exceeds gamma or names one that does. That one joins the pool, the Learner answers the
-program's duals, and it starts again. Each subgroup that comes in cuts the last mixture off; the
-constants, which treat all alike, are never cut off.
+program's duals, and it starts again. Each subgroup that comes in cuts the last mixture off. What
+treats all alike is never cut off: a constant, or of error rates a coin. Of mean errors there may be
+no such thing, and no mixture that keeps gamma: then the Learner answers until it has nothing new.
 """
 
 import time
@@ -15,7 +16,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.pool.pool import Pool, PooledGroup
-from gerrymend.solvers.pool.program import Weighing, weigh
+from gerrymend.solvers.pool.program import OutOfReach, Weighing, weigh
 
 
 class Certificate(NamedTuple):
@@ -33,6 +34,8 @@ class Certificate(NamedTuple):
 
 # How far below gamma the program aims: bounds that need not be tight are proven in far less time.
 _AIM = 0.9
+# What a unit of unfairness costs where no mixture of the pool keeps gamma: more than errors can.
+_FIRM = 1e3
 # Below this the program's own tolerance is of the size of gamma.
 _LEAST_GAMMA = 1e-5
 
@@ -40,13 +43,18 @@ _LEAST_GAMMA = 1e-5
 def weigh_strictly(pool: Pool, gamma: float) -> Weighing:
     """Return the mixture of least error that keeps every subgroup of the pool below gamma.
 
-    For a gamma of about 0 it is the better constant, the pool's first or second classifier: only
-    that treats everyone alike to the last digit.
+    For a gamma of about 0 it is the constant, or the coin, that treats everyone alike: only that
+    does so to the last digit. Where nothing in the pool keeps gamma it is the least unfair mixture.
     """
     if gamma < _LEAST_GAMMA:
-        weights = np.eye(len(pool))[int(np.argmin(pool.error[:2]))]
-        return Weighing(weights, np.zeros(len(pool.groups)), float(pool.error @ weights))
-    return weigh(pool.error, pool.unfairness, _AIM * gamma, np.inf)
+        weights = pool.fair_constant()
+        if weights is not None:
+            duals = np.zeros(len(pool.groups))
+            return Weighing(weights, duals, float(pool.error @ weights))
+    try:
+        return weigh(pool.error, pool.unfairness, _AIM * gamma, np.inf)
+    except OutOfReach:
+        return weigh(pool.error, pool.unfairness, _AIM * gamma, _FIRM)
 
 
 def prove_mixture(

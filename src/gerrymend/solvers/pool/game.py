@@ -5,8 +5,6 @@ goes, and none of that makes what stands less true; so Ctrl-C may stop a step an
 """
 
 import math
-from enum import StrEnum
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,9 +19,10 @@ from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.rows import Rows
 from gerrymend.solvers.pool.certificate import Certificate, prove_mixture, weigh_strictly
 from gerrymend.solvers.pool.last_look import LastLook
-from gerrymend.solvers.pool.pool import Pool
+from gerrymend.solvers.pool.pool import Pool, PooledGroup
 from gerrymend.solvers.pool.program import Weighing, weigh
-from gerrymend.solvers.pool.standing import Stakes, Standing
+from gerrymend.solvers.pool.progress import Progress, Stage, Step
+from gerrymend.solvers.pool.standing import Stakes
 from gerrymend.solvers.pool.thorough_looks import ThoroughLooks
 from gerrymend.subgroups.base import RuleSequence
 
@@ -44,56 +43,6 @@ _FOUND_AT_ONCE = 2
 _WORSE = 1e-3
 # The part of the budget that is kept for the closing look.
 _FOR_CLOSING = 0.15
-
-
-class Stage(StrEnum):
-    """Tell what the next step of a game is.
-
-    A round; the last look; then a proof, or one more look over what other games have found; and
-    nothing.
-    """
-
-    ROUNDS = "rounds"
-    LOOKING = "looking"
-    PLAYED = "played"
-    FINISHED = "finished"
-
-
-class Progress(NamedTuple):
-    """Say how far a game is: all that its next step depends on, beside the pool.
-
-    None of it is changed in place: a step replaces what it changes.
-    """
-
-    program: Weighing
-    plays: list[int]
-    gains: list[float]
-    records: dict[int, Standing]
-    stage: str = Stage.ROUNDS
-    number: int = 0
-    last_excess: float = math.inf
-    closed: bool = False
-    """Whether the last round answered the program's own duals."""
-    closing_duals: Array = np.zeros(0)
-    converged: bool = False
-    clear: float = 1.0
-    """The part of gamma that mixtures keep to, by the proofs of the last looks."""
-    standing: Standing | None = None
-    certificate: Certificate | None = None
-
-    def standing_at(self, standing: Standing, **others: object) -> "Progress":
-        """Return the same with another mixture, which is recorded."""
-        records = self.records | {self.number: standing}
-        return self._replace(standing=standing, records=records, **others)  # type: ignore[arg-type]
-
-
-class Step(NamedTuple):
-    """Hold what a step comes to, until it is taken in."""
-
-    progress: Progress
-    is_round: bool = False
-    for_cells: Array | None = None
-    """What the Learner's answer to the cells decides, if it was asked for one."""
 
 
 class PoolGame:
@@ -314,25 +263,44 @@ class PoolGame:
         program = weigh_strictly(pool, self._gamma)
         look = self._looks.search(program.weights)
         found = look.group
+        known = self._stakes.standing(program.weights, found).unfairness
+        if known > self._gamma + ROUNDING and look.unfairness <= known + ROUNDING:
+            # Nothing in the pool keeps gamma to what is known. If the Learner, asked for that, has
+            # nothing new either, gamma is out of its reach.
+            n_classifiers = len(pool)
+            at, _ = self._answered(at._replace(program=program), closing=True)
+            if len(pool) > n_classifiers and self._left() > 0:
+                return Step(at)
+            return self._proven(at, program, found, self._prove(program))
         # A proof takes far longer than a search: none is tried of a mixture that a search refutes,
         # unless time is up and there has to be a bound.
         if look.unfairness <= self._gamma + ROUNDING or self._left() <= 0:
-            deadline = self.clock.deadline(self._budget)
-            certificate = prove_mixture(self._auditor, pool, program.weights, self._gamma, deadline)
+            certificate = self._prove(program)
             if not certificate.is_refuted or self._left() <= 0:
-                if self._left() <= 0:  # searches were cut short
-                    pool.add_group(self._looks.close(program.weights).group)
-                for group in (found, *certificate.found):  # the mixture is measured by them too
-                    pool.add_group(group)
-                best = self._stakes.standing(certificate.weights, found)
-                ended = {"certificate": certificate, "stage": Stage.FINISHED}
-                return Step(at.standing_at(best, **ended))
+                return self._proven(at, program, found, certificate)
             found = certificate.found[-1]
             # The Learner answers the strict program, or the pool may hold no way around the
             # subgroup.
             at, _ = self._answered(at._replace(program=program), closing=True)
         pool.add_group(found)
         return Step(at)
+
+    def _prove(self, program: Weighing) -> Certificate:
+        """Prove what can be proven of the program's mixture in the time that is left."""
+        deadline = self.clock.deadline(self._budget)
+        return prove_mixture(self._auditor, self._pool, program.weights, self._gamma, deadline)
+
+    def _proven(
+        self, at: Progress, program: Weighing, found: PooledGroup, certificate: Certificate
+    ) -> Step:
+        """End with the program's mixture, by what was found and proven of it."""
+        pool = self._pool
+        if self._left() <= 0:  # searches were cut short
+            pool.add_group(self._looks.close(program.weights).group)
+        for group in (found, *certificate.found):  # the mixture is measured by them too
+            pool.add_group(group)
+        best = self._stakes.standing(certificate.weights, found)
+        return Step(at.standing_at(best, certificate=certificate, stage=Stage.FINISHED))
 
     def _padded(self, duals: Array) -> Array:
         """Return duals of a program, 0 for subgroups that have come into the pool since."""
@@ -384,6 +352,10 @@ class PoolGame:
             upper_bound=bound,
             converged=at.converged and self._stakes.penalty(standing) <= self._tol,
             certified=at.certificate is not None and bound <= self._gamma + ROUNDING,
+            # A proof that fails before its time has met what no mixture of the pool keeps.
+            out_of_reach=at.certificate is not None
+            and at.certificate.is_refuted
+            and self._left() > 0,
         )
 
     def _upper_bound(self, decided: Array) -> float:

@@ -8,8 +8,9 @@ from gerrymend.solvers.cell_play import CellPlay
 from gerrymend.solvers.loop import Stopwatch
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.rows import Rows
-from gerrymend.solvers.pool.game import PoolGame, Stage, Step
+from gerrymend.solvers.pool.game import PoolGame
 from gerrymend.solvers.pool.pool import Pool
+from gerrymend.solvers.pool.progress import Stage, Step
 
 
 class PoolPath:

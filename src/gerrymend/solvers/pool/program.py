@@ -16,6 +16,12 @@ from gerrymend._numeric.sums import Array
 
 # Weights below this are rounding of the simplex method.
 _NEGLIGIBLE = 1e-9
+# What SciPy says of constraints that nothing meets.
+_INFEASIBLE = 2
+
+
+class OutOfReach(Exception):  # noqa: N818
+    """No mixture of the pool keeps gamma to every subgroup of the pool."""
 
 
 class Weighing(NamedTuple):
@@ -30,8 +36,9 @@ def weigh(error: Array, unfairness: Array, gamma: float, C: float) -> Weighing:
     """Solve the program; `unfairness` has a row for each subgroup, a column for each classifier.
 
     The simplex method returns a vertex, so at most one classifier more than there are subgroups
-    has weight. With C=∞ no subgroup of the pool may exceed gamma; the constant classifiers, fair
-    to everyone, keep that feasible if they are in the pool.
+    has weight. With C=∞ no subgroup of the pool may exceed gamma. By most notions the constant
+    classifiers, fair to everyone, keep that feasible if they are in the pool; where nothing does,
+    as may be of mean errors, OutOfReach is raised.
 
     Two classifiers, of errors 0 and 1/2, the first unfair by 0.2 to the only subgroup:
 
@@ -53,6 +60,8 @@ def weigh(error: Array, unfairness: Array, gamma: float, C: float) -> Weighing:
         b_eq=[1.0],
         method="highs-ds",
     )
+    if hard and solution.status == _INFEASIBLE:
+        raise OutOfReach
     if not solution.success:
         raise RuntimeError(f"The linear program of the pools failed: {solution.message}")
     weights = np.asarray(solution.x)[:n_classifiers]
