@@ -256,3 +256,24 @@ def test_a_gamma_that_no_mixture_keeps_is_told(gamma):
     # A third of the women and no man has label 1: half of the rows times 1/3 − 1/6.
     assert clf.upper_bound_ == pytest.approx(1 / 12)
     assert abs(clf.worst_subgroup_.unfairness) == pytest.approx(1 / 12)
+
+
+@pytest.mark.parametrize("n_men_of_label_1", [0, 10])
+def test_a_proof_costs_no_more_error_than_gamma_does(n_men_of_label_1):
+    """Of 30 women 10 have label 1, and X tells the sex: what is best is known by hand.
+
+    With no such man, who are decided 0, p for women has y − p differ by 1/3 − p: a quarter of that
+    is unfair. Errors are 1/6 + p/6, so that p = 1/3 − 4γ is best. With 10 of them all are alike.
+    """
+    sex = np.repeat(["F", "M"], 30)
+    y = np.tile([0, 0, 1], 20) * ((sex == "F") | (n_men_of_label_1 > 0))
+    clf = SubgroupParityClassifier(
+        DecisionTreeClassifier(), notion="mean_error", gamma=0.05, subgroups="marginals",
+        certify=True, budget=100, random_state=0,
+    )  # fmt: skip
+    clf.fit((sex == "F")[:, None].astype(float), y, sensitive_features={"sex": sex})
+    assert clf.certified_
+    p = clf.predict_proba([[1.0], [0.0]])[:, 1]
+    error = np.abs(y - p[np.where(sex == "F", 0, 1)]).mean()
+    best = 1 / 3 if n_men_of_label_1 else 1 / 6 + (1 / 3 - 0.2) / 6
+    assert best - 1e-9 <= error <= best + 1e-3

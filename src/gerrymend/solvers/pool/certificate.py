@@ -8,6 +8,7 @@ no such thing, and no mixture that keeps gamma: then the Learner answers until i
 """
 
 import time
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -32,29 +33,34 @@ class Certificate(NamedTuple):
     is_refuted: bool
 
 
-# How far below gamma the program aims: bounds that need not be tight are proven in far less time.
-_AIM = 0.9
+# Parts of gamma that the program aims at, of which the first that it reaches is taken. Below gamma
+# searches that are not exact leave less to prove, in far less time; where they are exact, that
+# would only cost errors. Where zero is out of reach, as of mean errors, these may be too.
+_AIMS = (0.9, 0.99, 0.999, 0.9999)
+_EXACT_AIMS = _AIMS[1:]
 # What a unit of unfairness costs where no mixture of the pool keeps gamma: more than errors can.
 _FIRM = 1e3
 # Below this the program's own tolerance is of the size of gamma.
 _LEAST_GAMMA = 1e-5
 
 
-def weigh_strictly(pool: Pool, gamma: float) -> Weighing:
+def weigh_strictly(pool: Pool, gamma: float, *, exact: bool) -> Weighing:
     """Return the mixture of least error that keeps every subgroup of the pool below gamma.
 
     For a gamma of about 0 it is the constant, or the coin, that treats everyone alike: only that
     does so to the last digit. Where nothing in the pool keeps gamma it is the least unfair mixture.
+    `exact` says that searches find the worst subgroup there is.
     """
     if gamma < _LEAST_GAMMA:
         weights = pool.fair_constant()
         if weights is not None:
             duals = np.zeros(len(pool.groups))
             return Weighing(weights, duals, float(pool.error @ weights))
-    try:
-        return weigh(pool.error, pool.unfairness, _AIM * gamma, np.inf)
-    except OutOfReach:
-        return weigh(pool.error, pool.unfairness, _AIM * gamma, _FIRM)
+    aims = _EXACT_AIMS if exact else _AIMS
+    for aim in aims:
+        with suppress(OutOfReach):
+            return weigh(pool.error, pool.unfairness, aim * gamma, np.inf)
+    return weigh(pool.error, pool.unfairness, aims[-1] * gamma, _FIRM)
 
 
 def prove_mixture(

@@ -260,7 +260,7 @@ class PoolGame:
         """Try to prove the mixture of the strict program; a subgroup that refutes it comes in."""
         at = self._at
         pool = self._pool
-        program = weigh_strictly(pool, self._gamma)
+        program = weigh_strictly(pool, self._gamma, exact=self._looks.exact)
         look = self._looks.search(program.weights)
         found = look.group
         known = self._stakes.standing(program.weights, found).unfairness
