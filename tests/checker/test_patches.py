@@ -194,6 +194,40 @@ def test_every_planted_lie_is_refused_or_named(kind):
     assert told[REFUSED] > told[NAMED]
 
 
+# By kind: a place, a change of it, and what becomes of it. Each was accepted in silence.
+ONCE_SILENT = [
+    ("averages", ("standing", "refused", 1, "interval"), "everyone", "is none of the score"),
+    ("chance", ("standing", "refused", 0, "interval"), "score < 0.79", "an end that is no cut"),
+    ("groups", ("patches", 0, "words"), "women of B (sex = F and town = A)", "don't begin with"),
+    ("groups", ("patches", 0, "rule", "name"), None, "words can't be read"),
+    ("groups", ("standing", "refused", 0, "subgroup"), "the bold (age ≥ 50)", None),
+    ("none", ("probabilities",), False, None),
+    ("a part", ("probabilities",), False, None),
+]
+
+
+@pytest.mark.parametrize(("kind", "path", "lie", "words"), ONCE_SILENT)
+def test_what_was_accepted_in_silence_is_refused_or_named(kind, path, lie, words):
+    plain, data = patches_of(kind)
+    forged = json.loads(json.dumps(plain))
+    part = forged
+    for step in path[:-1]:
+        part = part[step]
+    part[path[-1]] = lie
+    result = check_patches(sealed(forged), **data)
+    if words is None:
+        assert ".".join(step for step in path if isinstance(step, str)) in result.fields_not_checked
+    else:
+        assert any(words in problem for problem in result.problems), result.problems
+
+
+def test_numbers_have_no_positive_label():
+    plain, data = patches_of("none")
+    forged = sealed({**plain, "probabilities": False})
+    result = check_patches(forged, **data, pos_label=1)
+    assert result.problems == ["probabilities is stated as False, and a pos_label was passed."]
+
+
 def test_a_refused_patch_without_an_interval_is_refused():
     """It raised a bare TypeError."""
     plain, data = patches_of("chance")

@@ -168,6 +168,15 @@ def test_who_stands_out_is_missed_where_groups_are_large_enough(kind):
     assert sentence in check_report(report, **data).problems
 
 
+def test_a_level_without_intervals_is_named():
+    """No figure follows from it: it was accepted in silence."""
+    report, data = report_of("multicalibration")
+    assert report["held_out"]["unfairness_interval"] is None
+    result = check_report(report, **data)
+    assert result.ok
+    assert "held_out.level" in result.fields_not_checked
+
+
 def test_a_field_of_tomorrow_is_named():
     """Wherever it is added, it is refused or named: never taken to be checked."""
     report, data = report_of("held out")

@@ -59,6 +59,9 @@ def check_held_out(case: Case) -> None:
         checked = "all but that there are no intervals"
         fields = " ".join(f"held_out.{name}" for name in _INTERVALS)
         case.leave(fields, "that the audit had the sums of weights alone, and no rows")
+    if _states_no_interval(claims):
+        checked += ", and the level" if one is not None else " but the level"
+        case.leave("held_out.level", "at which level an interval would be, and none is stated")
     case.result.checked.append(f"held_out: {checked}, on its {holdout.n_rows:,} rows.")
 
 

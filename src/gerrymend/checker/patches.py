@@ -36,6 +36,7 @@ from gerrymend.checker.probes import wrong_words
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError
 from gerrymend.checker.standing import Before, check_standing
+from gerrymend.checker.words import is_called
 
 _FORMAT = "gerrymend patches"
 _VERSION = 1
@@ -157,6 +158,7 @@ def check_patches(
     result = CheckResult(subject="The file of patches")
     result.problems.extend(_wrong_file(stated))
     result.problems.extend(_wrong_attributes(stated, rows))
+    _check_probabilities(stated, rows, pos_label, result)
     result.leave("score", "what the score is called")
     result.leave("patches.p_value", "how many draws of chance were as bad")
     result.leave("saved_with saved_with.*", "by what the file was written")
@@ -190,6 +192,17 @@ def _wrong_file(stated: Mapping[str, Any]) -> Iterator[str]:
     text = json.dumps(rest, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     if hashlib.sha256(text.encode()).hexdigest() != stated["sha256"]:
         yield "sha256 is not that of the content: it was changed after it was saved."
+
+
+def _check_probabilities(
+    stated: Mapping[str, Any], rows: ScoredRows, pos_label: Any, result: CheckResult
+) -> None:
+    """Check whether scores are of labels: a change tells, and so do more than two outcomes."""
+    if pos_label is not None and not stated["probabilities"]:
+        result.problems.append("probabilities is stated as False, and a pos_label was passed.")
+    # Two numbers may be labels or not, as a user has it; every figure is the same.
+    if not stated["patches"] and len(set(rows.happened)) <= 2:
+        result.leave("probabilities", "whether two outcomes are labels or numbers: no patch tells")
 
 
 def _wrong_attributes(stated: Mapping[str, Any], rows: ScoredRows) -> Iterator[str]:
@@ -264,12 +277,15 @@ def _wrong_telling(
 ) -> Iterator[str]:
     """Yield what is wrong with how a patch is told: its words, its interval, and of how many."""
     rule = {name: part for name, part in patch["rule"].items() if name not in ("name", "levels")}
-    wrong = wrong_words(patch["words"], rule, rows.table)
+    name = patch["rule"].get("name")
+    wrong = wrong_words(patch["words"], rule, rows.table, named=name is not None)
     if wrong is None:
         _leave_once(result, "patches.words", "values that few rows have, or that read the same")
     elif wrong:
         yield wrong
-    if "name" in patch["rule"]:
+    if name is not None:
+        if not is_called(patch["words"], name):
+            yield f"its words, {patch['words']!r}, don't begin with its name, {name!r}."
         _leave_once(result, "patches.rule.name", "what a user called the group")
     if patch["rule"].get("kind") == "linear":
         fields = ("patches.rule.levels", "patches.rule.reference")

@@ -5,6 +5,7 @@ subgroups within all intervals of the score. Where the class can't be listed, th
 positive errors still bounds every set of rows whatever.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +21,7 @@ from gerrymend.checker.references import with_reference
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.scope import class_in_words
 from gerrymend.checker.scores import NAMES, PREDICTED
-from gerrymend.checker.words import members_by_words
+from gerrymend.checker.words import NUMBER, is_called, members_by_words, number_in_words
 
 _REASONS = ("proven", "chance", "few_rows", "unchanged", "max_patches", "undecided")
 # Their search is a proof itself; trees that are deeper are not searched through.
@@ -234,7 +235,8 @@ def _check_refused(stated: Mapping[str, Any], rows: ScoredRows, result: CheckRes
     for refused in standing["refused"]:
         result.problems.extend(_wrong_refusal(refused, standing["settings"]["level"]))
         if all(refused[name] is not None for name in ("subgroup", "interval", "violation")):
-            _check_refused_violation(refused, stated["score"], rows, result)
+            result.problems.extend(_wrong_interval(refused["interval"], stated))
+            _check_refused_violation(refused, stated, rows, result)
 
 
 def _wrong_refusal(refused: Mapping[str, Any], level: float) -> Iterator[str]:
@@ -253,11 +255,28 @@ def _wrong_refusal(refused: Mapping[str, Any], level: float) -> Iterator[str]:
         yield "refused: its violation is above the limit that it is held to."
 
 
+def _wrong_interval(interval: str, stated: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence for an interval in words that has an end which is no cut of the score."""
+    cuts = [exact(cut) for cut in stated["standing"]["settings"]["cuts"] or ()]
+    score = re.escape(stated["score"])
+    found = re.fullmatch(
+        rf"{score} [<≥] ({NUMBER})|({NUMBER}) ≤ {score} < ({NUMBER})", interval, re.DOTALL
+    )
+    ends = [number_in_words(end) for end in found.groups() if end is not None] if found else []
+    if interval == "everyone" or (not cuts and interval != "all"):
+        yield f"refused: its interval, {interval!r}, is none of the score."
+    elif any(all(abs(end - cut) > TOLERANCE * (1 + abs(cut)) for cut in cuts) for end in ends):
+        yield f"refused: its interval, {interval!r}, has an end that is no cut."
+
+
 def _check_refused_violation(
-    refused: Mapping[str, Any], score: str, rows: ScoredRows, result: CheckResult
+    refused: Mapping[str, Any], stated: Mapping[str, Any], rows: ScoredRows, result: CheckResult
 ) -> None:
     """Work out the violation of a patch that was not made, by its words."""
-    value = _violation_by_words(refused, score, rows)
+    searched = stated["standing"]["settings"]["subgroups"]
+    names = searched["parameters"]["groups"] if searched["name"] == "ExplicitGroups" else ()
+    called = any(is_called(refused["subgroup"], name) for name in names)
+    value = _violation_by_words(refused, stated["score"], rows, named=called)
     if value is None:
         result.leave(
             "standing.refused.subgroup standing.refused.interval standing.refused.violation",
@@ -270,10 +289,10 @@ def _check_refused_violation(
 
 
 def _violation_by_words(
-    refused: Mapping[str, Any], score: str, rows: ScoredRows
+    refused: Mapping[str, Any], score: str, rows: ScoredRows, *, named: bool
 ) -> Fraction | None:
     """Return the violation of a group that is told in words alone; None if they can't be read."""
-    inside = members_by_words(refused["subgroup"], rows.table)
+    inside = members_by_words(refused["subgroup"], rows.table, named=named)
     distinct = list(dict.fromkeys(rows.scores))
     column = Attribute(score, True, tuple(map(exact, distinct)))
     by_score = Table({score: column}, [[1, 0]] * len(distinct), [], [])

@@ -67,6 +67,15 @@ def members_by_words(text: str, table: Table, *, named: bool = True) -> Members 
     return None
 
 
+def is_called(text: str, name: Any) -> bool:
+    """Return whether words begin with the name of a group, and tell its rule in brackets.
+
+    >>> is_called("the old (age ≥ 50)", "the old"), is_called("the bold (age ≥ 50)", "the old")
+    (True, False)
+    """
+    return obeyed(text).startswith(f"{obeyed(str(name))} (") and text.endswith(")")
+
+
 def obeyed(text: str) -> str:
     """Return the words of a described group with the signs that a terminal obeys, not in letters.
 
@@ -138,7 +147,7 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _TestOf]]:
         # What follows a label is a comma or the end, so that a label with a comma is one label.
         labels = re.findall(rf"({one})(?:, |$)", found[1])
         if attribute.is_number:
-            return set(map(_fraction, labels)).__contains__
+            return set(map(number_in_words, labels)).__contains__
         return lambda value: label_of(value) in labels
 
     def is_not_named(found: re.Match[str]) -> Callable[[Any], bool]:
@@ -149,12 +158,12 @@ def _conditions(attribute: Attribute) -> Iterator[tuple[str, _TestOf]]:
     def is_on_a_side(found: re.Match[str]) -> Callable[[Any], bool]:
         """Return the test of whether a value is on the side of the cut that was found."""
         compare = _COMPARE[found[1]]
-        cut = _fraction(found[2])
+        cut = number_in_words(found[2])
         return lambda value: compare(value, cut)
 
     def is_between(found: re.Match[str]) -> Callable[[Any], bool]:
         """Return the test of whether a value is between the cuts that were found."""
-        low, high = map(_fraction, (found[1], found[3]))
+        low, high = map(number_in_words, (found[1], found[3]))
         compare = _COMPARE[found[2]]
         return lambda value: low <= value and compare(value, high)
 
@@ -200,10 +209,10 @@ def _labels(attribute: Attribute) -> str:
     return "|".join(map(re.escape, labels))
 
 
-def _fraction(text: str) -> Fraction:
+def number_in_words(text: str) -> Fraction:
     """Return the number that a text prints, with the typographic minus.
 
-    >>> _fraction("−0.5")
+    >>> number_in_words("−0.5")
     Fraction(-1, 2)
     """
     return Fraction(text.replace("−", "-"))
@@ -217,7 +226,7 @@ def _formula(text: str, table: Table) -> tuple[Members, str]:
     while not (last := re.fullmatch(rf" ≥ ({NUMBER})", text)):
         values, text = _term(text, table)
         score = list(map(operator.add, score, values))
-    threshold = _fraction(last[1])
+    threshold = number_in_words(last[1])
     return [value >= threshold for value in score], ""
 
 
@@ -229,7 +238,7 @@ def _term(text: str, table: Table) -> tuple[list[Fraction], str]:
         found = re.match(rf" ?([+−]) ?(?:({NUMBER})·)?{term}(?= [+−≥] )", text)
         if not found:
             continue
-        coefficient = _fraction(found[2] or "1") * (-1 if found[1] == "−" else 1)
+        coefficient = number_in_words(found[2] or "1") * (-1 if found[1] == "−" else 1)
         values = attribute.values
         if not attribute.is_number:
             values = tuple(Fraction(label_of(value) == found[3]) for value in values)
