@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend.inputs.numbers import distinct_numbers, is_number_type, kinds_of, plain_value
+from gerrymend.inputs.numbers import (
+    LARGEST_WHOLE,
+    distinct_numbers,
+    is_exact,
+    is_number_type,
+    kinds_of,
+    plain_value,
+)
 
 _PLAIN = {str, bool, int, float}
 
@@ -31,8 +38,11 @@ def unmasked(values: Any) -> Any:
 def as_array(values: Any, argument: str) -> NDArray[Any]:
     """Return values as an array of one type, or of objects if numbers and texts are mixed.
 
-    Decimals, fractions and long doubles become float64, if that keeps them apart.
+    Decimals, fractions and long doubles become float64, if that keeps them apart. Python's whole
+    numbers stay as they are where they are too large for one type of NumPy's.
 
+    >>> as_array([2**64 - 1, -1], "y").tolist()
+    [18446744073709551615, -1]
     >>> as_array([Decimal("0"), Decimal("1")], "y").tolist()
     [0.0, 1.0]
     >>> as_array([[1, 2], [3]], "y")
@@ -43,7 +53,7 @@ Pass one value a row.
     """
     values = unmasked(values)
     try:
-        array = np.asarray(values)
+        array = unrounded(values)
         if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
             array = np.asarray(values, dtype=object)  # NumPy would turn 1 beside "a" into "1"
     except ValueError as error:
@@ -63,6 +73,23 @@ Pass one value a row.
     if array.dtype.kind == "f" and array.dtype.itemsize > 8 and array.ndim == 1:
         return distinct_numbers(array, argument)
     return _plain(array, argument) if array.dtype == object and array.ndim == 1 else array
+
+
+def unrounded(values: Any) -> NDArray[Any]:
+    """Return values as NumPy's array; of objects if it would round whole numbers in a list.
+
+    It makes floats of whole numbers beside a fraction, and of those that no type of 64 bits holds.
+
+    >>> unrounded([2**53 + 1, 0.5]).tolist()
+    [9007199254740993, 0.5]
+    """
+    array = np.asarray(values)
+    if array.dtype.kind != "f" or not isinstance(values, list | tuple):
+        return array
+    if not (np.abs(array) >= LARGEST_WHOLE).any():
+        return array
+    objects = np.asarray(values, dtype=object)
+    return array if all(map(is_exact, objects.ravel().tolist())) else objects
 
 
 def _plain(values: NDArray[Any], argument: str) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 from typing import Any
 
 import narwhals as nw
@@ -122,13 +122,33 @@ def as_float(value: Any) -> float:
         return math.nan
 
 
+def is_whole(value: Any) -> bool:
+    """Return True for whole numbers of any type.
+
+    >>> is_whole(np.int8(3)), is_whole(Decimal("3.0")), is_whole(Decimal("0.1")), is_whole(3.0)
+    (True, True, False, True)
+    """
+    if isinstance(value, Rational):
+        return value.denominator == 1
+    if isinstance(value, Decimal):
+        return value.is_finite() and value == value.to_integral_value()
+    is_float = isinstance(value, float | np.floating)
+    return is_float and bool(np.isfinite(value) and value == np.floor(value))
+
+
 def is_exact(value: Any) -> bool:
     """Return False for a whole number that isn't a float64, and True for all other numbers.
 
     >>> is_exact(2**53), is_exact(2**53 + 1), is_exact(Decimal("0.1"))
     (True, False, True)
+    >>> is_exact(np.int64(2**53 + 1))
+    False
     """
-    return not isinstance(value, Integral) or as_float(value) == value
+    if isinstance(value, float) or not is_whole(value):
+        return True
+    number = as_float(value)
+    # As int: NumPy's numbers would be rounded to be compared with a float.
+    return math.isfinite(number) and int(number) == int(value)
 
 
 def as_numbers(
@@ -200,13 +220,31 @@ def at_least(scores: NDArray[Any], cut: float, argument: str) -> NDArray[np.bool
     """Return a mask of the scores at or above a cut.
 
     Whole numbers are compared exactly, without a detour by float64: for them x ≥ c is x ≥ ⌈c⌉.
+    The cut may itself be one that isn't a float64.
 
     >>> at_least(np.array([2**53 + 3, 2**53 + 4]), 2.0**53 + 4, "y_pred").tolist()
+    [False, True]
+    >>> at_least(np.array([2.0**53, 2.0**53 + 2]), 2**53 + 1, "y_pred").tolist()
     [False, True]
     """
     if scores.dtype.kind in "iu":
         return np.asarray(scores >= math.ceil(cut))
-    return as_numbers(scores, argument, because=Argument("threshold")) >= cut
+    numbers = as_numbers(scores, argument, because=Argument("threshold"))
+    reached = numbers >= float_from(cut)
+    if scores.dtype.kind == "O":  # Python compares whole numbers of any size
+        for i in np.flatnonzero(np.abs(numbers) >= LARGEST_WHOLE).tolist():
+            reached[i] = scores[i] >= cut
+    return reached
+
+
+def float_from(cut: float) -> float:
+    """Return the least float64 at or above a number, which may be whole and of any size.
+
+    >>> float_from(0.5), int(float_from(2**53 + 1))
+    (0.5, 9007199254740994)
+    """
+    nearest = as_float(cut)
+    return nearest if nearest >= cut else math.nextafter(nearest, math.inf)
 
 
 def distinct_numbers(values: NDArray[Any], where: Subject) -> Array:
@@ -234,7 +272,7 @@ turn them into strings if they are codes.
     listed = missing_as_none(values.tolist() if kind == "O" else list(values))
     numbers = np.fromiter(map(as_float, listed), dtype=np.float64, count=len(listed))
     distinct = set(listed) - {None}
-    check_whole_numbers(np.array(list(distinct), dtype=object), where)
+    check_whole_numbers(_objects(v for v in distinct if isinstance(v, Integral)), where)
     _check_held(numbers, values, where)
     # Two different numbers with one float64 would become one value, and their rows one group.
     by_float: dict[float, Any] = {}
@@ -246,7 +284,12 @@ turn them into strings if they are codes.
                 f"has numbers that float64 can't tell apart, such as {min(value, other)!r} and "
                 f"{max(value, other)!r}. Round them to 15 digits, or turn them into strings.",
             )
+    check_whole_numbers(_objects(distinct), where)  # those of Decimal and fractions too
     return numbers
+
+
+def _objects(values: Iterable[Any]) -> NDArray[Any]:
+    return np.array(list(values), dtype=object)
 
 
 def series_numbers(series: "nw.Series[Any]", where: Subject) -> Array:

@@ -23,7 +23,7 @@ from gerrymend.inputs.classes import (
 from gerrymend.inputs.features import n_rows_of
 from gerrymend.inputs.identifiers import refuse_identifiers
 from gerrymend.inputs.indexes import check_same_index
-from gerrymend.inputs.numbers import LARGEST, as_numbers
+from gerrymend.inputs.numbers import LARGEST, LARGEST_WHOLE, as_numbers, check_whole_numbers
 from gerrymend.inputs.protected import (
     Column,
     check_spreads,
@@ -312,11 +312,19 @@ class Numbers:
 
 
 def finite(values: Any, argument: str) -> Array:
-    """Return numbers, one a row; raise an ArgumentError for one that is missing or too large."""
-    numbers = as_numbers(read_vector(values, argument), argument)
-    wrong = ~(np.abs(numbers) <= LARGEST)
+    """Return numbers, one a row, for their means.
+
+    Raises an ArgumentError for one that is missing or too large, and for a whole number that
+    float64 would round: means of what was rounded away are 0.
+    """
+    vector = read_vector(values, argument)
+    numbers = as_numbers(vector, argument)
+    size = np.abs(numbers)
+    wrong = ~(size <= LARGEST)
     if wrong.any():
         raise too_large(int(wrong.sum()), float(numbers[wrong][0]), argument)
+    if vector.dtype.kind != "f":
+        check_whole_numbers(vector[size >= LARGEST_WHOLE], argument)
     return numbers
 
 

@@ -15,7 +15,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.arrays import as_array
 from gerrymend.inputs.categories import check_label_types
-from gerrymend.inputs.numbers import as_numbers, at_least, is_missing
+from gerrymend.inputs.numbers import as_numbers, at_least, is_exact, is_missing
 from gerrymend.inputs.settings import check_flag, check_number, did_you_mean, same_but_for_case
 
 # Classes that an audit compares at most. The first query of a lazy frame groups by label and
@@ -252,7 +252,10 @@ def check_labels(
 
 
 def check_cut(threshold: Any, decision_probabilities: bool) -> float | None:
-    """Return the threshold of scores as float, or None if y_pred are no scores."""
+    """Return the threshold of scores, or None if y_pred are no scores.
+
+    It is a float, or a whole number that isn't one: scores that are whole are cut exactly.
+    """
     check_flag(decision_probabilities, "decision_probabilities")
     if threshold is None:
         return None
@@ -262,7 +265,8 @@ def check_cut(threshold: Any, decision_probabilities: bool) -> float | None:
             "and decision_probabilities exclude each other: y_pred holds either scores "
             "to cut or the probabilities of a mixture.",
         )
-    return check_number(threshold, "threshold", low=-np.inf)
+    cut = check_number(threshold, "threshold", low=-np.inf)
+    return cut if is_exact(threshold) else int(threshold)
 
 
 def decisions_from(

@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend.inputs.numbers import LARGEST, as_float, as_numbers, is_number_type, short
+from gerrymend.inputs.arrays import unmasked, unrounded
+from gerrymend.inputs.numbers import (
+    LARGEST,
+    LARGEST_WHOLE,
+    as_float,
+    as_numbers,
+    check_whole_numbers,
+    is_number_type,
+    short,
+)
 from gerrymend.notions.rates import FairnessNotion
 from gerrymend.notions.references import OVERALL, Reference, check_reference, check_worse
 
@@ -190,8 +199,11 @@ class OutcomeNotion:
             Unless all outcomes of rows that count can be used; see `check_outcomes`.
         """
         values = self._by_row("outcome", self.outcome, y, p)
-        outcomes = as_numbers(values, f"outcome of the notion {self.name!r}")
+        where = f"outcome of the notion {self.name!r}"
+        outcomes = as_numbers(values, where)
         some = outcomes[counts]
+        if values.dtype.kind in "iuO":
+            check_whole_numbers(values[counts & (np.abs(outcomes) >= LARGEST_WHOLE)], where)
         if len(some):
             self.check_outcomes(float(some.min()), float(some.max()))
         return outcomes
@@ -268,7 +280,7 @@ y_true and y_pred alone, or leave the second sample out.
     def _by_row(self, part: str, function: Outcome, y: Array | None, p: Array) -> NDArray[Any]:
         """Return what a user's function makes, as an array; raise unless it has one value a row."""
         try:
-            made = np.asarray(function(y, p))
+            made = unrounded(unmasked(function(y, p)))
         except Exception as error:
             labels = "None, as there are no labels," if y is None else "an array of numbers"
             raise ArgumentError(
