@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gerrymend import calibrate, check_patches
+from gerrymend import ExplicitGroups, calibrate, check_patches
 from tests.calibration.made import CUTS, categories_of, made_scores, worst_of_all
 from tests.checker.patch_files import KINDS, TWO, patches_of, sealed
 from tests.checker.planting import NAMED, REFUSED, SILENT, outcome, plants
@@ -219,6 +219,15 @@ def test_what_was_accepted_in_silence_is_refused_or_named(kind, path, lie, words
         assert ".".join(step for step in path if isinstance(step, str)) in result.fields_not_checked
     else:
         assert any(words in problem for problem in result.problems), result.problems
+
+
+def test_a_name_may_have_brackets():
+    """Its words could not be read."""
+    y, score, A = made_scores(120, seed=3, planted=3.0)
+    groups = ExplicitGroups({"women (A)": {"sex": "F", "town": "A"}})
+    patches = calibrate(y, score, sensitive_features=A, subgroups=groups, n_draws=19)
+    assert patches[0].rule.describe().startswith("women (A) (")
+    assert check_patches(patches, y, score, sensitive_features=A).ok
 
 
 def test_numbers_have_no_positive_label():

@@ -36,7 +36,7 @@ from gerrymend.checker.probes import wrong_words
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError
 from gerrymend.checker.standing import Before, check_standing
-from gerrymend.checker.words import is_called
+from gerrymend.checker.words import is_called, obeyed
 
 _FORMAT = "gerrymend patches"
 _VERSION = 1
@@ -278,7 +278,11 @@ def _wrong_telling(
     """Yield what is wrong with how a patch is told: its words, its interval, and of how many."""
     rule = {name: part for name, part in patch["rule"].items() if name not in ("name", "levels")}
     name = patch["rule"].get("name")
-    wrong = wrong_words(patch["words"], rule, rows.table, named=name is not None)
+    words = patch["words"]
+    # A name may have brackets of its own, so that it is taken off as it is known.
+    if name is not None and is_called(words, name):
+        words = obeyed(words)[len(obeyed(str(name))) + 2 : -1]
+    wrong = wrong_words(words, rule, rows.table, named=False)
     if wrong is None:
         _leave_once(result, "patches.words", "values that few rows have, or that read the same")
     elif wrong:
