@@ -47,7 +47,7 @@ def test_outcomes_are_not_rounded(container):
 
 def test_whole_decimals_are_not_rounded_where_they_are_all_the_same():
     """They are compared with the other column: each error is 1."""
-    with pytest.raises(ValueError, match="^y_true has whole numbers that float64 does not hold"):
+    with pytest.raises(ValueError, match=r"^y_true has whole numbers that float64 does not hold"):
         audit([Decimal(B + 1)] * 200, [B] * 200, notion="mean_error", sensitive_features=SEX)
 
 
