@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import grid_shifts, modest_scale
 from gerrymend.auditing.formulas import formulas_of
 from gerrymend.auditing.from_engine import check_extreme_weights, numbers_of, parts_of
+from gerrymend.auditing.lazy_exact import check_exact
 from gerrymend.auditing.lazy_rows import ChosenColumns, as_numbers, in_parts, missing
 from gerrymend.auditing.outcome_tables import spread_shifts
 from gerrymend.auditing.strata import check_enough_rows, tally_of_lines
 from gerrymend.auditing.tally import Tally
-from gerrymend.inputs.numbers import LARGEST
+from gerrymend.inputs.numbers import LARGEST, LARGEST_WHOLE
 from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
 from gerrymend.inputs.sample import too_large
 from gerrymend.inputs.validation import as_vector, check_column, check_none
@@ -171,8 +172,8 @@ class Extremes(NamedTuple):
 class LazyNumbers:
     """Hold the query of the columns that an audit of numbers needs, under names of our own.
 
-    They are those of the arguments `given`, as `true` and `predicted`, and whether each is missing;
-    `weight`; and those of the `outcomes`.
+    They are those of the arguments `given`, as `true` and `predicted`, whether each is missing, and
+    each with its own type; `weight`; and those of the `outcomes`.
 
     Attributes
     ----------
@@ -220,6 +221,7 @@ class LazyNumbers:
             name = check_column(y_true if key == "true" else y_pred, argument, schema, "data")
             chosen[key] = as_numbers(name, schema[name], argument)
             chosen[f"{key}_missing"] = missing(name, schema[name])
+            chosen[f"{key}_given"] = nw.col(name)
         frame = columns.select(chosen)
         if not columns.weighted:
             frame = frame.with_columns(weight=nw.lit(1.0))
@@ -277,9 +279,13 @@ class LazyNumbers:
             if not extremes.n_rows:
                 as_vector([], argument)  # which says that there are none
             check_none(int(numbers_of(lines[f"{key}_missing"]).sum()), argument)
+            ends = np.concatenate([numbers_of(lines[f"{key}_{end}"]) for end in ("min", "max")])
             if wrong := int(numbers_of(lines[f"{key}_wrong"]).sum()):
-                ends = np.concatenate([numbers_of(lines[f"{key}_{end}"]) for end in ("min", "max")])
                 raise too_large(wrong, float(max(ends, key=abs)), argument)
+            # Whole numbers up to 2⁵³ are exact; decimals of any size may have too many places.
+            given = self.frame.collect_schema()[f"{key}_given"]
+            if np.abs(ends).max() >= LARGEST_WHOLE or isinstance(given, nw.Decimal):
+                check_exact(self.frame, f"{key}_given", argument)
         if self.weighted:
             check_extreme_weights(lines)
 

@@ -5,6 +5,7 @@ see `from_engine`.
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -12,8 +13,9 @@ from typing import Any, NamedTuple
 import narwhals as nw
 
 from gerrymend._runtime.errors import Argument
+from gerrymend.auditing.lazy_exact import check_exact
 from gerrymend.inputs.classes import Decided
-from gerrymend.inputs.numbers import no_numbers
+from gerrymend.inputs.numbers import float_from, no_numbers
 from gerrymend.inputs.protected import check_attribute_type
 from gerrymend.inputs.validation import (
     PROBABILITIES,
@@ -137,6 +139,8 @@ class LazyRows:
 
     def checks(self) -> "nw.DataFrame[Any]":
         """Run the first query: extremes and missing values to check, by label and decision."""
+        if "score" in self.frame.collect_schema():
+            check_exact(self.frame, "score", "y_pred")
         wanted = [nw.len().alias("n"), nw.col("missing").sum()]
         if self.weighted:
             wanted += [nw.col("weight").min().alias("weight_min"),
@@ -246,13 +250,23 @@ def _predicted(name: str, dtype: Any, cut: float | None, probabilities: bool) ->
     is_missing = {"missing": missing(name, dtype)}
     if cut is not None:
         score = as_numbers(name, dtype, "y_pred", Argument("threshold"))
-        # A whole number is at least the cut where it is at least the cut rounded up.
-        if dtype.is_integer() and abs(cut) < 2.0**63:  # exact, as in `at_least`
-            return is_missing | {"decision": nw.col(name) >= math.ceil(cut)}
-        return is_missing | {"decision": score >= cut}
+        if dtype.is_integer():  # exact, as in `at_least`
+            return is_missing | {"decision": _whole_at_least(nw.col(name), dtype, cut)}
+        given = {"score": nw.col(name)} if isinstance(dtype, nw.Decimal) else {}
+        return is_missing | given | {"decision": score >= float_from(cut)}
     if probabilities:
         return is_missing | {"p": as_numbers(name, dtype, "y_pred", PROBABILITIES)}
     return is_missing | {"decision": nw.col(name)}
+
+
+def _whole_at_least(score: nw.Expr, dtype: Any, cut: float) -> nw.Expr:
+    """Return where whole numbers are at least a cut, rounded up: one that their type can hold."""
+    bits = int(re.sub(r"\D", "", str(dtype)))
+    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1)) if dtype.is_signed_integer() else (0, 2**bits)
+    least = math.ceil(cut)
+    if least <= low:
+        return score == score
+    return score != score if least >= high else score >= nw.lit(least, dtype)
 
 
 def _weighed(schema: nw.Schema, name: Any) -> dict[str, nw.Expr]:

@@ -272,7 +272,7 @@ turn them into strings if they are codes.
     listed = missing_as_none(values.tolist() if kind == "O" else list(values))
     numbers = np.fromiter(map(as_float, listed), dtype=np.float64, count=len(listed))
     distinct = set(listed) - {None}
-    check_whole_numbers(_objects(v for v in distinct if isinstance(v, Integral)), where)
+    check_whole_numbers(objects_of(v for v in distinct if isinstance(v, Integral)), where)
     _check_held(numbers, values, where)
     # Two different numbers with one float64 would become one value, and their rows one group.
     by_float: dict[float, Any] = {}
@@ -284,11 +284,12 @@ turn them into strings if they are codes.
                 f"has numbers that float64 can't tell apart, such as {min(value, other)!r} and "
                 f"{max(value, other)!r}. Round them to 15 digits, or turn them into strings.",
             )
-    check_whole_numbers(_objects(distinct), where)  # those of Decimal and fractions too
+    check_whole_numbers(objects_of(distinct), where)  # those of Decimal and fractions too
     return numbers
 
 
-def _objects(values: Iterable[Any]) -> NDArray[Any]:
+def objects_of(values: Iterable[Any]) -> NDArray[Any]:
+    """Return values as an array of objects, unchanged."""
     return np.array(list(values), dtype=object)
 
 
