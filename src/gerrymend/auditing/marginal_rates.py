@@ -123,7 +123,9 @@ def marginal_rates(
 
     # Of those that are listed alone: from all digits of another, its sums could be worked out.
     def largest(each: Listed, mask: NDArray[np.bool_]) -> float:
-        values = each.membership[mask][:, each.seen.cells.active] @ each.seen.residual
+        residual = np.zeros(each.membership.shape[1])  # of all cells: no part of a large matrix
+        residual[each.seen.cells.active] = each.seen.residual
+        values = (each.membership @ residual)[mask]
         return float(_on_side(each.seen, values, side).max(initial=0.0))
 
     worst = max(map(largest, listed, shown)) / tally.total_weight

@@ -86,9 +86,11 @@ class LinearEncoding:
     def matrix(self, columns: Sequence[Column]) -> Array:
         """Return the design matrix of shape (n_cells, n_terms), without an intercept."""
         by_name = {column.name: column for column in columns}
-        if not self.terms:
-            return np.zeros((len(columns[0].values), 0))
-        return np.column_stack([term.evaluate(by_name[term.attribute]) for term in self.terms])
+        # Filled term by term, as a list of all of them would be as large as the matrix.
+        matrix = np.empty((len(columns[0].values), len(self.terms)))
+        for k, term in enumerate(self.terms):
+            matrix[:, k] = term.evaluate(by_name[term.attribute])
+        return matrix
 
     def sparse_matrix(self, columns: Sequence[Column]) -> sparse.csr_array:
         """Return the same matrix without its zeros: an entry for each attribute, in each row."""

@@ -284,16 +284,21 @@ class LinearRule(Rule):
         n_rows = len(members)
         if not self.terms or n_rows * len(self.terms) > _MOST_NUMBERS:
             return self
-        values = [term.evaluate(columns[term.attribute]) for term in self.terms]
-        spread = [abs(c) * float(np.std(v)) for c, v in zip(self.coefficients, values, strict=True)]
-        by_size = sorted(range(len(values)), key=lambda i: -spread[i])
-        largest = [float(np.max(np.abs(v), initial=0.0)) for v in values]
+
+        def values(i: int) -> Array:
+            """Return the values of a term, made again as those of all would take much memory."""
+            return self.terms[i].evaluate(columns[self.terms[i].attribute])
+
+        every = range(len(self.terms))
+        spread = [abs(self.coefficients[i]) * float(np.std(values(i))) for i in every]
+        by_size = sorted(every, key=lambda i: -spread[i])
+        largest = [float(np.max(np.abs(values(i)), initial=0.0)) for i in every]
         score = self.scores(columns)
         kept = dict.fromkeys(by_size)
         # What is subtracted leaves its own rounding behind: room for that of all terms.
         room = 2 * _rounding(self.coefficients, largest)
         for i in reversed(by_size):
-            less = score - self.coefficients[i] * values[i]
+            less = score - self.coefficients[i] * values(i)
             low = float(np.max(less[~members], initial=-np.inf))
             high = float(np.min(less[members], initial=np.inf))
             if len(kept) > 1 and low + room < high:

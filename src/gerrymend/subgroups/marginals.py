@@ -55,34 +55,40 @@ def marginal_groups(columns: tuple[Column, ...], weight: Array) -> MarginalGroup
     (['age ≥ 40', 'age < 40'], [[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     """
     rules: list[Conjunction] = []
-    group_of: list[NDArray[np.intp]] = []
-    for column in columns:
+    # One entry for each cell and column: the cell is in exactly one group of the column. Groups are
+    # rows of the matrix, written as it keeps them: from pairs it takes several times the memory.
+    n_cells = len(columns[0].values)
+    n_entries = n_cells * len(columns)
+    is_small = n_entries < np.iinfo(np.int32).max
+    cells = np.empty(n_entries, dtype=np.int32 if is_small else np.int64)
+    ends = [0]
+    for number, column in enumerate(columns):
         conditions, which = _conditions(column, weight)
-        group_of.append(which + len(rules))
+        # Stable: the cells of a group stay in order.
+        cells[number * n_cells : (number + 1) * n_cells] = np.argsort(which, kind="stable")
+        sizes = np.bincount(which, minlength=len(conditions))
+        ends += (number * n_cells + np.cumsum(sizes)).tolist()
         kind = {column.name: column.kind}
         rules += [Conjunction((condition,), kind) for condition in conditions]
-    # One entry for each cell and column: the cell is in exactly one group of the column.
-    n_cells = len(columns[0].values)
-    cells = np.tile(np.arange(n_cells), len(columns))
-    entries = (np.ones(len(cells)), (np.concatenate(group_of), cells))
+    entries = (np.ones(n_entries), cells, np.array(ends, dtype=cells.dtype))
     return MarginalGroups(rules, sparse.csr_array(entries, shape=(len(rules), n_cells)))
 
 
-def _conditions(column: Column, weight: Array) -> tuple[list[Condition], NDArray[np.intp]]:
+def _conditions(column: Column, weight: Array) -> tuple[list[Condition], NDArray[np.int32]]:
     """Return the conditions on one attribute, and the position of the one that each cell meets."""
     if column.categories is not None:
         values = [Condition(column.name, values=(value,)) for value in column.categories]
-        return values, column.values.astype(np.intp)
+        return values, column.values.astype(np.int32)
     # Relative to the minimum, so that a large offset (a year, a timestamp) costs no digits.
     low = float(column.values.min())
     mean = low + total(weight * (column.values - low)) / total(weight)
     below = column.values[column.values < mean]
     above = column.values[column.values >= mean]
     if below.size == 0 or above.size == 0:  # a constant has no two sides
-        return [Condition(column.name)], np.zeros(len(column.values), dtype=np.intp)
+        return [Condition(column.name)], np.zeros(len(column.values), dtype=np.int32)
     cut = shortest_between(float(np.max(below)), float(np.min(above)), target=mean)
     sides = [
         Condition(column.name, low=cut, whole=column.is_whole),
         Condition(column.name, high=cut, whole=column.is_whole),
     ]
-    return sides, (column.values < cut).astype(np.intp)
+    return sides, (column.values < cut).astype(np.int32)

@@ -60,7 +60,7 @@ class PooledSearch(StartedSearch):
         reduced = np.asarray((self._design @ pooling).todense())
         mean, scale = moments(only(WeightedColumns(reduced, self._event_weight)))
         starts = self._directions(fit, mean, scale)
-        ascent = Ascent((reduced - mean) / scale, self._seed)
+        ascent = Ascent(reduced, mean, scale, self._seed)
         direction, value = ascent.best(residual, rows, smallest, starts, self._restarts, deadline)
         coefficients = direction[:-1] / scale
         intercept = direction[-1] - coefficients @ mean

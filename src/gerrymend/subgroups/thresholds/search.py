@@ -79,13 +79,30 @@ class _Reached(NamedTuple):
 
 
 class Ascent:
-    """Ascents over the columns of z, and a column of ones, from starts that are given or drawn."""
+    """Ascents over standardised columns, and a column of ones, from starts that are given or drawn.
 
-    def __init__(self, z: Array, seed: int) -> None:
-        self.z = np.column_stack([z, np.ones(len(z))])
-        self.zt = np.ascontiguousarray(self.z.T)
+    `zt` has a row for each of them; of many cells it is large, and is kept once.
+    """
+
+    def __init__(self, columns: Array, mean: Array, scale: Array, seed: int) -> None:
+        self.zt = np.ones((columns.shape[1] + 1, len(columns)))
+        for k in range(columns.shape[1]):
+            np.subtract(columns[:, k], mean[k], out=self.zt[k])
+            self.zt[k] /= scale[k]
         self._seed = seed
         self._drawn: dict[int, Array] = {}
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells."""
+        return int(self.zt.shape[1])
+
+    def of_cells(self, chosen: NDArray[np.bool_]) -> Array:
+        """Return the standardised columns of some cells, one a column, in one copy."""
+        z = np.empty((int(np.count_nonzero(chosen)), len(self.zt) - 1))
+        for k in range(z.shape[1]):
+            z[:, k] = self.zt[k, chosen]
+        return z
 
     def best(
         self,
@@ -102,7 +119,7 @@ class Ascent:
         rate is too high, or the worse of the two, and between subgroups that are equally bad the
         one of fewer distinct rows, or whose first comes first.
         """
-        check_cells(len(self.z), residual, rows)
+        check_cells(self.n_cells, residual, rows)
         if not starts:
             restarts = 0
         best = self._chain(residual, rows, smallest, starts, range(min(restarts, _CHAIN)), deadline)
@@ -134,7 +151,7 @@ class Ascent:
         everyone = np.zeros(size)
         everyone[-1] = half != 0  # where they have a value, and else no one
         best = _Reached(
-            everyone, abs(half) if smallest == 0 else -1.0, (len(self.z) if half else 0, 0)
+            everyone, abs(half) if smallest == 0 else -1.0, (self.n_cells if half else 0, 0)
         )
         for i in range(n_before + numbers.start, n_before + len(starts) + numbers.stop):
             if i < len(starts):
@@ -312,9 +329,9 @@ class GreatCircleSearch(StartedSearch):
     ) -> None:
         design = encoding.matrix(columns)
         super().__init__(columns, encoding, design.size + len(design), restarts)
-        self._regression = RegressionSearch(columns, encoding, event_weight)
+        self._regression = RegressionSearch(columns, encoding, event_weight, design)
         mean, scale = moments(only(WeightedColumns(design, event_weight)))
-        self._ascent = Ascent((design - mean) / scale, seed)
+        self._ascent = Ascent(design, mean, scale, seed)
         # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
         unit = np.eye(design.shape[1] + 1)
         coefficients = unit[:, :-1] / scale
@@ -340,14 +357,16 @@ class GreatCircleSearch(StartedSearch):
         starts = [self._regression_direction(residual)]
         if not self._logistic or time.monotonic() >= deadline:
             return starts
-        z = self._ascent.z
+        zt = self._ascent.zt
         counted = residual != 0
         # Of centred residuals both signs occur; but for rounding, where all have one outcome.
-        if z.shape[1] > 1 and residual.min() < 0 < residual.max():
-            steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _LOGISTIC_NUMBERS // z.size))
+        if len(zt) > 1 and residual.min() < 0 < residual.max():
+            steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _LOGISTIC_NUMBERS // zt.size))
             model = LogisticRegression(C=1e3, max_iter=steps)
             with heard_warnings():  # a start need not have converged
-                model.fit(z[counted, :-1], residual[counted] > 0, np.abs(residual[counted]))
+                model.fit(
+                    self._ascent.of_cells(counted), residual[counted] > 0, np.abs(residual[counted])
+                )
             starts.append(np.append(model.coef_[0], model.intercept_[0]))
         return starts
 
