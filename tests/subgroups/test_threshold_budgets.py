@@ -231,3 +231,41 @@ def test_no_logistic_regression_is_begun_when_the_time_is_up(monkeypatch):
     bound = bind(LinearThresholds(), columns)
     monkeypatch.setattr(search, "LogisticRegression", lambda **_: pytest.fail("one was begun"))
     assert bound.search(residual, seconds=0.0).members.shape == (1, 120)
+
+
+def test_comparing_rows_in_flows_is_work(monkeypatch):
+    """A fit over 10,000 cells took ten times as long as its work said, half of it in flows."""
+    bounds = []
+    cone_bound = branch_and_bound.cone_bound
+    monkeypatch.setattr(
+        branch_and_bound, "cone_bound", lambda *how: bounds.append(1) or cone_bound(*how)
+    )
+    n_bounds = {}
+    for n_rows in (1000, 9000):
+        rng = np.random.default_rng(4)
+        points = points_of(rng.integers(0, 1000, (n_rows, 4)), rng.standard_normal(n_rows))
+        bounds.clear()
+        branch_and_bound.solve(points, deadline=2e7, clock=WorkClock())
+        n_bounds[n_rows] = len(bounds)
+    # A cone of nine times as many rows takes more than nine times as long, less what any takes.
+    assert n_bounds[1000] > 6 * n_bounds[9000]
+
+
+def test_comparing_rows_in_leaves_is_work(monkeypatch):
+    """The other half: of each row in question and each row there is a difference."""
+    clock = WorkClock()
+    leaves = []
+
+    def watched(points, u, last, *how):
+        leaves.append((clock(), len(last) * u.size))
+
+    monkeypatch.setattr(branch_and_bound, "tied_leaf", watched)
+    rng = np.random.default_rng(5)
+    x = rng.integers(0, 1000, (3000, 3))
+    points = points_of(x, rng.standard_normal(3000) + np.sign(x[:, 0] - 500.0))
+    branch_and_bound.solve(points, deadline=2e8, clock=clock)
+    assert len(leaves) > 2
+    before = 0.0
+    for now, differences in leaves:
+        assert now - before >= differences
+        before = now
