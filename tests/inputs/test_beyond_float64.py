@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gerrymend import audit
+from gerrymend import audit, audit_counts
 from gerrymend.inputs.arrays import as_array
 from gerrymend.inputs.numbers import at_least, is_exact, is_whole
 from gerrymend.notions import OutcomeNotion
@@ -162,3 +162,14 @@ def test_numbers_with_places_are_not_whole():
     for value in itertools.chain(parts, [Decimal("Infinity"), None, "3"]):
         assert not is_whole(value)
         assert is_exact(value)
+
+
+def test_squares_may_be_rounded_and_totals_may_not():
+    """A million incomes have squares beyond 2⁵³, which tell a spread alone."""
+    lines = {"sex": ["F", "M"], "n": [100, 100], "total": [100, 300], "squares": [B + 1, B + 3]}
+    how = {"label": None, "count": "n", "total": "total", "squares": "squares"}
+    how |= {"sensitive_features": ["sex"], "notion": "mean_outcome", "n_permutations": 0}
+    report = audit_counts(pl.DataFrame(lines), **how, subgroups="conjunctions")
+    assert report.unfairness == pytest.approx(0.5)  # half of the rows, off by 1 each
+    with pytest.raises(ValueError, match="total has whole numbers that float64 does not hold"):
+        audit_counts(pl.DataFrame(lines | {"total": [B, B + 1]}), **how)

@@ -240,8 +240,11 @@ def _tally_of(
     if means := [notion for notion in notions if isinstance(notion, OutcomeNotion)]:
         check_no_decisions(decided, means[0])
         if "total" in values:
-            sums = finite(values["total"], "total"), finite(values["squares"], "squares")
-            return tally_of_summed([*protected.values()], counts, *sums, strata, means[0])
+            total = finite(values["total"], "total")
+            # Squares tell a spread alone, and pass 2⁵³ for a million ordinary incomes.
+            squares = finite(values["squares"], "squares", exact=False)
+            columns = [*protected.values()]
+            return tally_of_summed(columns, counts, total, squares, strata, means[0])
         return tally_of_counted(Numbers.read(*given, protected, names=names), counts, strata, means)
     sample = Sample.read(given[0], protected, decisions=given[1], decided=decided, names=names)
     check_class_number(sample.known, int(counts.sum()), "label")

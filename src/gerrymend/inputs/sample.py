@@ -311,11 +311,11 @@ class Numbers:
         return cls(y, p, columns, check_weights(weight, len(p), names.weight))
 
 
-def finite(values: Any, argument: str) -> Array:
+def finite(values: Any, argument: str, *, exact: bool = True) -> Array:
     """Return numbers, one a row, for their means.
 
-    Raises an ArgumentError for one that is missing or too large, and for a whole number that
-    float64 would round: means of what was rounded away are 0.
+    Raises an ArgumentError for one that is missing or too large and, where it must be `exact`, for
+    a whole number that float64 would round: means of what was rounded away are 0.
     """
     vector = read_vector(values, argument)
     numbers = as_numbers(vector, argument)
@@ -323,7 +323,7 @@ def finite(values: Any, argument: str) -> Array:
     wrong = ~(size <= LARGEST)
     if wrong.any():
         raise too_large(int(wrong.sum()), float(numbers[wrong][0]), argument)
-    if vector.dtype.kind != "f":
+    if exact and vector.dtype.kind != "f":
         check_whole_numbers(vector[size >= LARGEST_WHOLE], argument)
     return numbers
 
