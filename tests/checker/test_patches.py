@@ -230,6 +230,23 @@ def test_a_name_may_have_brackets():
     assert check_patches(patches, y, score, sensitive_features=A).ok
 
 
+@pytest.mark.parametrize("names", [["women (A)"], ["women", "women (A)"], ["(A) (B)"]])
+def test_the_name_of_a_refused_patch_may_have_brackets(names):
+    """Its words could not be read, so that its violation was not checked."""
+    y, score, A = made_scores(120, seed=3, planted=0.0)
+    groups = ExplicitGroups({name: {"sex": "F", "town": "A"} for name in names[-1:]} |
+                            {name: {"sex": "M"} for name in names[:-1]})  # fmt: skip
+    plain = calibrate(y, score, sensitive_features=A, subgroups=groups, n_draws=19).to_dict()
+    refused = plain["standing"]["refused"][0]
+    assert refused["subgroup"].startswith(f"{names[-1]} (")
+    honest = check_patches(plain, y, score, sensitive_features=A)
+    assert honest.ok
+    assert "standing.refused.violation" not in honest.fields_not_checked
+    refused["violation"] *= 0.5
+    forged = check_patches(sealed(plain), y, score, sensitive_features=A)
+    assert any("refused: its violation" in problem for problem in forged.problems)
+
+
 def test_numbers_have_no_positive_label():
     plain, data = patches_of("none")
     forged = sealed({**plain, "probabilities": False})

@@ -36,7 +36,7 @@ from gerrymend.checker.probes import wrong_words
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError
 from gerrymend.checker.standing import Before, check_standing
-from gerrymend.checker.words import is_called, obeyed
+from gerrymend.checker.words import behind_name
 
 _FORMAT = "gerrymend patches"
 _VERSION = 1
@@ -278,17 +278,15 @@ def _wrong_telling(
     """Yield what is wrong with how a patch is told: its words, its interval, and of how many."""
     rule = {name: part for name, part in patch["rule"].items() if name not in ("name", "levels")}
     name = patch["rule"].get("name")
-    words = patch["words"]
-    # A name may have brackets of its own, so that it is taken off as it is known.
-    if name is not None and is_called(words, name):
-        words = obeyed(words)[len(obeyed(str(name))) + 2 : -1]
+    behind = None if name is None else behind_name(patch["words"], name)
+    words = patch["words"] if behind is None else behind
     wrong = wrong_words(words, rule, rows.table, named=False)
     if wrong is None:
         _leave_once(result, "patches.words", "values that few rows have, or that read the same")
     elif wrong:
         yield wrong
     if name is not None:
-        if not is_called(patch["words"], name):
+        if behind is None:
             yield f"its words, {patch['words']!r}, don't begin with its name, {name!r}."
         _leave_once(result, "patches.rule.name", "what a user called the group")
     if patch["rule"].get("kind") == "linear":

@@ -21,7 +21,7 @@ from gerrymend.checker.references import with_reference
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.scope import class_in_words
 from gerrymend.checker.scores import NAMES, PREDICTED
-from gerrymend.checker.words import NUMBER, is_called, members_by_words, number_in_words
+from gerrymend.checker.words import NUMBER, behind_name, members_by_words, number_in_words
 
 _REASONS = ("proven", "chance", "few_rows", "unchanged", "max_patches", "undecided")
 # Their search is a proof itself; trees that are deeper are not searched through.
@@ -275,8 +275,14 @@ def _check_refused_violation(
     """Work out the violation of a patch that was not made, by its words."""
     searched = stated["standing"]["settings"]["subgroups"]
     names = searched["parameters"]["groups"] if searched["name"] == "ExplicitGroups" else ()
-    called = any(is_called(refused["subgroup"], name) for name in names)
-    value = _violation_by_words(refused, stated["score"], rows, named=called)
+    # One name may begin another, as "A" does "A (B)": behind the wrong one nothing can be read.
+    told = [behind_name(refused["subgroup"], name) for name in names]
+    read = (
+        _violation_by_words(words, refused["interval"], stated["score"], rows)
+        for words in [refused["subgroup"], *told]
+        if words is not None
+    )
+    value = next((value for value in read if value is not None), None)
     if value is None:
         result.leave(
             "standing.refused.subgroup standing.refused.interval standing.refused.violation",
@@ -288,16 +294,14 @@ def _check_refused_violation(
         )
 
 
-def _violation_by_words(
-    refused: Mapping[str, Any], score: str, rows: ScoredRows, *, named: bool
-) -> Fraction | None:
+def _violation_by_words(words: str, interval: str, score: str, rows: ScoredRows) -> Fraction | None:
     """Return the violation of a group that is told in words alone; None if they can't be read."""
-    inside = members_by_words(refused["subgroup"], rows.table, named=named)
+    inside = members_by_words(words, rows.table, named=False)
     distinct = list(dict.fromkeys(rows.scores))
     column = Attribute(score, True, tuple(map(exact, distinct)))
     by_score = Table({score: column}, [[1, 0]] * len(distinct), [], [])
-    words = "everyone" if refused["interval"] == "all" else refused["interval"]
-    there = members_by_words(words, by_score, named=False)
+    within = "everyone" if interval == "all" else interval
+    there = members_by_words(within, by_score, named=False)
     if inside is None or there is None:
         return None
     held = dict(zip(distinct, there, strict=True))

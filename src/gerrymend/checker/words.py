@@ -67,13 +67,21 @@ def members_by_words(text: str, table: Table, *, named: bool = True) -> Members 
     return None
 
 
-def is_called(text: str, name: Any) -> bool:
-    """Return whether words begin with the name of a group, and tell its rule in brackets.
+def behind_name(text: str, name: Any) -> str | None:
+    """Return the rule in brackets behind the name of a group; None if the words begin otherwise.
 
-    >>> is_called("the old (age ≥ 50)", "the old"), is_called("the bold (age ≥ 50)", "the old")
-    (True, False)
+    A name may have brackets of its own, so that it is taken off as it is known.
+
+    >>> behind_name("the old (A) (age ≥ 50)", "the old (A)")
+    'age ≥ 50'
+    >>> behind_name("the bold (age ≥ 50)", "the old") is None
+    True
     """
-    return obeyed(text).startswith(f"{obeyed(str(name))} (") and text.endswith(")")
+    words = obeyed(text)
+    opening = f"{obeyed(str(name))} ("
+    if words.startswith(opening) and words.endswith(")"):
+        return words[len(opening) : -1]
+    return None
 
 
 def obeyed(text: str) -> str:
