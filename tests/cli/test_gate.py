@@ -258,7 +258,30 @@ def test_a_quiet_gate_that_passes_tells_who_is_hit_hard(tmp_path):
     )  # fmt: skip
     assert (code, out, err.count("\n")) == (0, "", 1)
     who = "region = West and ethnicity = B"
-    assert err.startswith(f"Within what is allowed; {who} stands out, which is hardly chance. ")
+    assert err.startswith(
+        f"Within what is allowed, but {who} stands out: look at it before signing off. "
+    )
+
+
+def test_who_is_hit_hard_within_gamma_shuts_a_gate_that_asks(tmp_path):
+    """Code, JSON and page agree; too few draws to tell are undecided, and none are refused."""
+    y, p, attributes, _ = small_group_hit_hard()
+    pl.DataFrame({**attributes, "y": y, "p": p}).write_csv(tmp_path / "small.csv")
+    asked = ["audit", tmp_path / "small.csv", "--label", "y", "--prediction", "p",
+             "--gamma", "0.05", "--protected", "sex,region,ethnicity", "--favourable", "positive",
+             "--notion", "false_negative_rate", "--subgroups", "conjunctions"]  # fmt: skip
+    files = ["--json", tmp_path / "r.json", "--report", tmp_path / "r.html"]
+    for choice, expected in {"exceeds": 0, "stands-out": 1}.items():
+        code, _, _ = call(*asked, *files, "--permutations", "99", "--fail-on", choice)
+        stated = json.loads((tmp_path / "r.json").read_text())
+        assert (code, stated["verdict"], stated["stands_out"]) == (expected, "within gamma", True)
+        page = (tmp_path / "r.html").read_text()
+        assert "stands out: look at it before signing off" in page
+        assert "Nothing has to be mended" not in page
+    for draws, expected in {"9": 3, "0": 2}.items():
+        code, _, err = call(*asked, "--permutations", draws, "--fail-on", "stands-out", "--quiet")
+        assert code == expected
+        assert "--fail-on stands-out" in err
 
 
 @pytest.mark.parametrize("wrong", [["--protected", "nobody"], ["--gamma", "-1"]])

@@ -35,11 +35,10 @@ def test_who_is_no_chance_leads_where_the_largest_may_be(small):
     assert report["lead"]["base"] == round(sharp["subgroup"]["share"] * report["n_rows"])
     assert report["lead"]["sentence"] == verdict_sentences(report)[0] == brief_sentences(report)[0]
     assert described(report)[0] == ("Stands out", sharp["subgroup"])
-    people, cases, other = people_figures(report)
+    people, cases = people_figures(report)
     assert HIT in people[1]
     assert f"of its {report['lead']['base']} positives" in cases[1]
-    assert "perhaps by chance" in other[1]
-    heading = f"More unfair than allowed, which could be chance; {HIT} stands out"
+    heading = f"More unfair than allowed, which could be chance, but {HIT} stands out"
     assert f"<title>{heading}" in small.to_html()
 
 
@@ -56,14 +55,14 @@ def test_the_largest_leads_where_it_is_no_chance(small):
     assert headline(report) == report["disadvantaged"]
     assert described(report)[0][1] == report["disadvantaged"]
     assert look(report).heading == "More unfair than allowed"
-    assert "perhaps by chance" not in " ".join(words for _, words in people_figures(report))
+    assert "are in the subgroup treated worst, " in people_figures(report)[0][1]
 
 
 def test_who_is_no_chance_comes_before_what_may_be(small):
     report = small.to_dict()
     shown = look(report)
     assert shown.heading == (
-        f"More unfair than allowed, which could be chance; {HIT} stands out, which is hardly chance"
+        f"More unfair than allowed, which could be chance, but {HIT} stands out: look at it first"
     )
     assert shown.kind == "exceeds"
     first, cases, counted, chance, worst, *_ = verdict_sentences(report)
@@ -81,18 +80,26 @@ def test_who_is_no_chance_comes_before_what_may_be(small):
     assert "may be real all the same" not in chance
     assert worst.startswith("The subgroup treated worst is ")
     report["sharpest"]["p_value"] = 0.03
-    assert look(report).heading.endswith(f"; {HIT} stands out, which is unlikely to be chance")
+    assert ", which is unlikely to be chance (p = 0.030" in verdict_sentences(report)[0]
 
 
 def test_what_is_within_gamma_is_no_clearance_for_one_that_stands_out(small):
-    first, kept = next_sentences(small.to_dict() | {"verdict": "within gamma", "gamma": 0.5})
-    assert first.startswith("One group stands out all the same, which is hardly chance: look at ")
+    report = small.to_dict() | {"verdict": "within gamma", "gamma": 0.5}
+    first, allowed, _ = next_sentences(report)
+    assert first.startswith(f"Look at {HIT} (false negative rate ")
+    assert "before signing off" in first
+    assert "is within the 0.5 that is allowed" in allowed
+    assert "Nothing has to be mended" not in audit_text(report) + small.to_html()
+    report["sharpest"] |= {"p_value": 0.2, "subgroup": None}
+    (kept,) = next_sentences(report)
     assert kept.startswith("Nothing has to be mended to keep what is allowed")
 
 
 def test_what_is_within_gamma_is_not_green_beside_one_that_stands_out(small):
     shown = look(small.to_dict() | {"verdict": "within gamma", "gamma": 0.5})
-    assert shown.heading == f"Within what is allowed; {HIT} stands out, which is hardly chance"
+    assert shown.heading == (
+        f"Within what is allowed, but {HIT} stands out: look at it before signing off"
+    )
     assert shown.kind == "undecided"
 
 
@@ -111,9 +118,10 @@ def test_every_output_names_it(small):
     text, markdown, page = str(small), small.to_markdown(), small.to_html()
     assert text.index(f"\nStands out      {HIT}\n") < text.index("\nTreated worst ")
     assert "hardly chance (p = 0.005, after allowing" in " ".join(text.split())
-    # Who is no chance is the first of the figures of the page, too.
+    # Who is no chance is alone among the figures of the page, too.
     for shown in (markdown, page):
-        assert shown.index("which stands out: ") < shown.index("perhaps by chance")
+        assert shown.index("which stands out: ") < shown.index("The subgroup treated worst is ")
+        assert "are in the subgroup treated worst, " not in shown
     assert "| p-value of one group | 0.005 |" in markdown
 
 
@@ -121,6 +129,11 @@ def test_the_checker_agrees_on_who_leads(small):
     y, p, attributes, _ = small_group_hit_hard()
     report = small.to_dict()
     assert check_report(report, y, p, sensitive_features=attributes).problems == []
+    for lie in (False, None):
+        (problem,) = check_report(
+            report | {"stands_out": lie}, y, p, sensitive_features=attributes
+        ).problems
+        assert problem == f"stands_out is stated as {lie}, and is True."
     figures = {name: report["worst"][name] for name in report["lead"] if name in report["worst"]}
     report["lead"] |= {**figures, "p_value": report["p_value"]}
     problems = check_report(report, y, p, sensitive_features=attributes).problems
@@ -162,7 +175,7 @@ def test_a_part_of_who_leads_is_no_second_finding(small):
     assert HIT in " ".join(verdict_sentences(report))
     assert HIT in people_figures(report)[-1][1]
     report["sharpest"] |= {"within": 0.9}
-    assert f"By its rate alone a part of it stands out: {HIT}" in " ".join(
+    assert f"By its rate alone a part of the subgroup treated worst stands out: {HIT}" in " ".join(
         verdict_sentences(report)
     )
     # Nor is it one if the rest of who leads is nearly as far off.

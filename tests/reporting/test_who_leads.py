@@ -128,7 +128,10 @@ def test_a_sentence_that_leads_for_a_formula_is_not_given_its_p_value():
     assert any(one.startswith(f"Chance alone makes as much as {FORMULA} has in ") for one in told)
     named, experts = (
         next(i for i, one in enumerate(told) if one.startswith(words))
-        for words in (f"By its rate alone a part of it stands out: {HIT}, ", "For experts: ")
+        for words in (
+            f"By its rate alone a part of the subgroup treated worst stands out: {HIT}, ",
+            "For experts: ",
+        )
     )
     assert named < experts
 

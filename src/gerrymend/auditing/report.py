@@ -17,7 +17,7 @@ from gerrymend.auditing.marginal_rates import OverallRate
 from gerrymend.auditing.missing_values import NONE_MISSING, MissingValues
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rendered import Rendered
-from gerrymend.auditing.sharpest import SharpestGroup
+from gerrymend.auditing.sharpest import LEVEL, SharpestGroup
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.strata import EmptyStrata, Stratum
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
@@ -221,6 +221,20 @@ class AuditReport(Rendered):
         largest unfairness; `permutation_test.families` has all of them.
         """
         return None if self.permutation_test is None else self.permutation_test.p_value
+
+    @property
+    def stands_out(self) -> bool | None:
+        """Return whether a group stands out from chance, with a p-value of at most 5 %.
+
+        It may be within gamma all the same: unfairness counts how many people are hit. `sharpest`
+        tells who it is, where that may be told. None where it was not tested, or by so few
+        permutations that none could.
+        """
+        if self.sharpest is None:
+            return None
+        if self.sharpest.p_value <= LEVEL:
+            return True
+        return None if self.detectable is None else False
 
     @property
     def n_permutations(self) -> int:

@@ -54,6 +54,7 @@ def report_data(report: AuditReport) -> dict[str, Any]:
         **_cut_short(report),
         "no_p_value": (report.permutation_test and report.permutation_test.reason) or None,
         "sharpest": _plain(report.sharpest),
+        "stands_out": report.stands_out,
         "held_out": _plain(report.held_out),
         "intervals": [group.to_dict() for group in report.intervals],
         "population": _plain(report.population),

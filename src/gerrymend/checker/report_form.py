@@ -168,6 +168,7 @@ REPORT = {
             "within": Absent(Maybe(NUMBER)),
         }
     ),
+    "stands_out": Absent(Maybe(FLAG)),
     "held_out": Maybe(
         {
             "n_rows": WHOLE,

@@ -30,6 +30,7 @@ def check_sharpest(case: Case) -> None:
     """Check the group that stands out most; its members and figures are checked with others'."""
     stated = case.stated["sharpest"]
     tested = case.stated["p_value"] is not None
+    _check_standing_out(case)
     if stated is None:
         if tested:
             _check_none(case)
@@ -45,6 +46,22 @@ def check_sharpest(case: Case) -> None:
         _check_others(stated, sharp, case)
     except (RuleError, KeyError, TypeError, AttributeError):
         return  # a rule that can't be read, which was noted with its subgroup, or the class's
+
+
+def _check_standing_out(case: Case) -> None:
+    """Check whether a group stands out: by its p-value, and null where none of draws could tell."""
+    name = "stands_out"
+    if name not in case.stated:
+        case.leave(name, "which reports of before don't state")
+        return
+    tested = case.stated["sharpest"]
+    expected = None
+    if tested is not None and exact(tested["p_value"]) <= LEVEL:
+        expected = True
+    elif tested is not None and case.stated["detectable"] is not None:
+        expected = False
+    if case.stated[name] is not expected:
+        case.problem(f"{name} is stated as {case.stated[name]!r}, and is {expected!r}.")
 
 
 def _wrong_telling(stated: Mapping[str, Any], case: Case) -> Iterator[str]:

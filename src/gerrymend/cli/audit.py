@@ -27,21 +27,23 @@ from gerrymend.cli.shared import (
     option,
     progress,
     request_fields,
+    tell,
     tell_briefly,
     tell_of_page,
 )
 from gerrymend.cli.targets import Targets
 from gerrymend.inputs.settings import check_choice
 from gerrymend.notions import NOTION_NAMES, OUTCOME_NAMES, SCORE_NAMES
+from gerrymend.reporting.audit.chance import why_not_tested
+from gerrymend.reporting.audit.lead import leads_by_chance
 from gerrymend.reporting.audit.next_steps import next_commands
-from gerrymend.reporting.audit.who_leads import is_chance
 from gerrymend.subgroups import CLASS_NAMES
 
 _AUDIT = "How to audit"
 
 
 class Gate(NamedTuple):
-    """How a verdict becomes an exit code: warnings accepted, and "fail" or "undecided" if chance.
+    """How a verdict becomes an exit code, as the options of these names say.
 
     >>> Gate(if_chance="undecided").check(permutations=0)
     Traceback (most recent call last):
@@ -50,15 +52,21 @@ class Gate(NamedTuple):
 
     accepts_warnings: bool = False
     if_chance: str = "fail"
+    fail_on: str = "exceeds"
 
     def check(self, permutations: int) -> None:
         """Raise a ValueError for a choice that does not exist, or that nothing could tell."""
         check_choice(self.if_chance, "--if-chance", ("fail", "undecided"))
-        if self.if_chance == "undecided" and permutations == 0:
-            raise ValueError(
-                "--if-chance undecided needs a p-value, and --permutations 0 makes none; ask for "
-                "199."
-            )
+        check_choice(self.fail_on, "--fail-on", ("exceeds", "stands-out"))
+        needs = {
+            "--if-chance undecided": self.if_chance == "undecided",
+            "--fail-on stands-out": self._asks_who_stands_out,
+        }
+        for option_given, is_given in needs.items():
+            if is_given and permutations == 0:
+                raise ValueError(
+                    f"{option_given} needs a p-value, and --permutations 0 makes none; ask for 199."
+                )
 
     def code(self, report: AuditReport) -> int:
         """Return the code to exit with."""
@@ -66,8 +74,19 @@ class Gate(NamedTuple):
             report.verdict,
             report.warnings,
             accepted=self.accepts_warnings,
-            by_chance=self.if_chance == "undecided" and is_chance(report.to_dict()),
+            by_chance=self.if_chance == "undecided" and leads_by_chance(report.to_dict()),
+            stands_out=report.stands_out if self._asks_who_stands_out else False,
         )
+
+    def not_told(self, report: AuditReport) -> str | None:
+        """Say why the gate can't tell what it was asked for; None where it can."""
+        if not self._asks_who_stands_out or report.stands_out is not None:
+            return None
+        return f"--fail-on stands-out can't be told: {why_not_tested(report.to_dict())}."
+
+    @property
+    def _asks_who_stands_out(self) -> bool:
+        return self.fail_on == "stands-out"
 
 
 def _column(words: str) -> Any:
@@ -180,6 +199,7 @@ def add_to(app: typer.Typer) -> None:
         since: options.Since = None,
         quiet: options.Quiet = False,
         accept_warnings: options.AcceptWarnings = False,
+        fail_on: options.FailOn = "exceeds",
         if_chance: options.IfChance = "fail",
         separator: options.Separator = None,
         decimal: options.Decimal = ".",
@@ -192,8 +212,9 @@ def add_to(app: typer.Typer) -> None:
         exceeds gamma, 1 where one does, 3 where neither could be shown or the
         report warns of what it was given, and 2 where the call or the data is
         wrong. One that exceeds gamma may be chance: --if-chance undecided makes
-        that 3 instead of 1. Unfairness counts how many people are hit: a small group that is
-        hit hard does not shut the gate, and is told.
+        that 3 instead of 1. Unfairness counts how many people are hit: a small group
+        that is hit hard may be within gamma. It is told, and shuts the gate, with 1,
+        where --fail-on stands-out asks for that.
 
         Example, with data that the demonstration makes:
 
@@ -203,7 +224,7 @@ def add_to(app: typer.Typer) -> None:
             --protected race,sex --notion false_negative_rate --favourable positive
         """
         targets = Targets(json_file, markdown, report, quiet, options.said(locals()))
-        gate = Gate(accept_warnings, if_chance)
+        gate = Gate(accept_warnings, if_chance, fail_on)
         raise typer.Exit(run(request_fields(AuditRequest, locals()), targets, gate))
 
 
@@ -238,6 +259,8 @@ def run(fields: dict[str, Any], targets: Targets, gate: Gate) -> int:
         if not targets.takes_output:
             show(out, report, request, document)
         code = gate.code(report)
+        if why := gate.not_told(report):
+            tell(console, f"Note: {why}", "yellow")
         if targets.quiet:
             tell_briefly(console, document.with_columns(data), code)
         elif targets.page is not None:

@@ -9,8 +9,9 @@ from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.cli.shared import tell
 from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.document import Document
+from gerrymend.reporting.audit.next_steps import first_steps
 from gerrymend.reporting.audit.text import RichAudit
-from gerrymend.reporting.text import WIDEST, Facts
+from gerrymend.reporting.text import WIDEST, Facts, wrapped
 from gerrymend.reporting.wording import count
 
 # Why a search for one more subgroup to describe ends without any.
@@ -27,7 +28,11 @@ def show(console: Console, report: AuditReport, request: AuditRequest, document:
     console.print(RichAudit(data, _compared(report, request)), soft_wrap=True)
     console.print()
     if document.commands:
-        tell(console, "What next: what a fairer model costs, and one that is trained:")
+        chance = first_steps(data) if data["verdict"] == "exceeds gamma" else []
+        first = f"What next: {' '.join(chance)} Then: " if chance else "What next: "
+        told = f"{first}what a fairer model costs, and one that is trained:"
+        for line in wrapped(told, min(console.width, WIDEST)):
+            tell(console, line)
         for command in document.commands:
             tell(console, folded(command, min(console.width, WIDEST)))
         console.print()

@@ -58,7 +58,8 @@ Ranges = Annotated[list[str] | None, option(
     "one more.", READING, metavar="COLUMN=CUTS", show_default=False)]  # fmt: skip
 GAMMA_HELP = (
     "Unfairness to allow: a group's share of all rows × how far its rate is from everyone's. 0.01 "
-    "is, of 10,000 rows, 100 more cases than at everyone's rate: 10 points for a tenth of them."
+    "is, of 10,000 rows, 100 more cases than at everyone's rate: 10 points for a tenth of them. To "
+    "allow 5 points for a fifth of all rows, set 0.05 × 0.2 = 0.01."
 )
 Depth = Annotated[int | None, option(
     "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
@@ -66,10 +67,14 @@ Depth = Annotated[int | None, option(
 AcceptWarnings = Annotated[bool, option(
     "Let the verdict decide the exit code, whatever the report warns of.", FILE,
     "--accept-warnings")]  # fmt: skip
+FailOn = Annotated[str, option(
+    "What the gate fails for, with 1: a subgroup that exceeds gamma, or also a group that stands "
+    "out from chance though it is within gamma, as a small one that is hit hard may be.", FILE,
+    "--fail-on", metavar="exceeds|stands-out")]  # fmt: skip
 IfChance = Annotated[str, option(
-    "Exit code where a subgroup exceeds gamma and chance alone may have made as much (a p-value "
-    "above 0.05): fail, which is 1, or undecided, which is 3.", FILE, "--if-chance",
-    metavar="fail|undecided")]  # fmt: skip
+    "Exit code where a subgroup exceeds gamma and chance alone may have made as much (the p-value "
+    "of the group that leads, and that of the search, are above 0.05): fail, which is 1, or "
+    "undecided, which is 3.", FILE, "--if-chance", metavar="fail|undecided")]  # fmt: skip
 Quiet = Annotated[bool, option(
     "Print no report, but warnings, errors and, where it is not 0, a line on why the exit code is "
     "what it is; where it is 0, one on a group that stands out from chance.", FILE,

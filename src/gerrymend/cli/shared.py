@@ -27,7 +27,7 @@ from gerrymend._runtime.compiling import logs_told, shown_by
 from gerrymend._runtime.errors import Message
 from gerrymend._runtime.files import can_be_written
 from gerrymend._runtime.interrupts import HeldInterrupts
-from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
+from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED, STANDS_OUT
 from gerrymend.inputs.identifiers import IdentifierWarning
 from gerrymend.reporting.audit.lead import brief_sentences, passing_sentences
 from gerrymend.reporting.audit.verdict import look, warning_sentences
@@ -279,11 +279,13 @@ def tell_of_page(console: Console, target: Path) -> None:
 def tell_briefly(console: Console, report: Mapping[str, Any], code: int) -> None:
     """Print, where the report itself is not, what it warns of, and why the code is not 0.
 
-    Where it is 0, who stands out from chance all the same: gamma counts how many are hit.
+    Where gamma is not why, who stands out from chance: gamma counts how many are hit.
     """
     for sentence in warning_sentences(report):
         tell(console, f"Warning: {sentence}")
-    if told := brief_sentences(report) if code else passing_sentences(report):
+    # Where it is 1 and nothing exceeds gamma, the gate was asked to fail for who stands out.
+    for_gamma = code and (code != STANDS_OUT or report["verdict"] == "exceeds gamma")
+    if told := brief_sentences(report) if for_gamma else passing_sentences(report):
         tell(console, " ".join([f"{look(report).heading}.", *told]))
 
 

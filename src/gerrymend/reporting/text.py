@@ -53,8 +53,8 @@ def fact_spans(facts: Facts, width: int) -> list[Span]:
 
 def paragraph_spans(style: str, heading: str, sentences: Sequence[str], width: int) -> list[Span]:
     """Return a heading in its style, and sentences below it as one paragraph."""
-    lines = "\n".join(wrapped(" ".join(sentences), width))
-    return [(style, f"{heading}\n"), ("", f"{lines}\n")]
+    title, lines = ("\n".join(wrapped(text, width)) for text in (heading, " ".join(sentences)))
+    return [(style, f"{title}\n"), ("", f"{lines}\n")]
 
 
 def joined(parts: Sequence[Sequence[Span]]) -> list[Span]:

@@ -158,6 +158,22 @@ def _obstacle(report: Report) -> str | None:
     return f"{why}; confidence=0.95 (--confidence 0.95) tells {people}"
 
 
+def why_not_tested(report: Report) -> str:
+    """Say why it is not known whether a group stands out; `stands_out` of the report is None."""
+    if report["p_value"] is None:
+        return _obstacle(report) or "chance was not tested (n_permutations=199, --permutations 199)"
+    if report["sharpest"] is None:
+        return "no group that can be named has enough rows, inside and outside, to be described"
+    return too_few_words(report)
+
+
+def too_few_words(report: Report) -> str:
+    """Say that so many draws can't give a p-value of 5 %, and how many can."""
+    noun = draws_of(report, "value").noun
+    enough = 20 * families(report) - 1
+    return f"{count(report['n_permutations'])} {noun} are too few for p = 0.05; {enough} are enough"
+
+
 def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
     """Say what chance alone makes of so many rows, with an example, and what the p-value is of."""
     draws = count(report["n_permutations"])
@@ -177,8 +193,7 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
         nothing = f"In 19 of 20 {noun} ({draws} in all) the search found no difference at all"
         return [f"{nothing}: any that is there is no chance.", tested]
     if line is None:
-        enough = 20 * families(report) - 1
-        return [f"{draws} {chance.noun} are too few for p = 0.05; {enough} are enough.", tested]
+        return [f"{too_few_words(report)}.", tested]
     found = in_unit(unfairness(line), report)
     return [
         f"{capitalised(chance.where)} a quick search finds up to {found} in 19 of 20 samples of so "

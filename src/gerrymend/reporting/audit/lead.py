@@ -20,10 +20,12 @@ from gerrymend.reporting.audit.standing_out import (
 )
 from gerrymend.reporting.audit.verdict import verdict_sentences
 from gerrymend.reporting.audit.who_leads import (
+    SMALL,
     headline,
     is_chance,
     is_for_experts,
     is_tested_itself,
+    may_be_chance,
     own_p_value,
     sharpest,
     sharpest_leads,
@@ -72,6 +74,16 @@ def _chance(report: Mapping[str, Any]) -> str:
     if is_tested_itself(report):
         return f"{capitalised(likelihood_words(report))}."
     return chance_sentence(report)
+
+
+def leads_by_chance(report: Mapping[str, Any]) -> bool:
+    """Return whether chance may have made who leads, by its own p-value.
+
+    And all else that exceeds gamma: beside a lead that may be chance, another group may be none.
+    """
+    lead = report["lead"]
+    value = report["p_value"] if lead is None else lead["p_value"]
+    return value is not None and value > SMALL and may_be_chance(report)
 
 
 def brief_sentences(report: Mapping[str, Any]) -> list[str]:

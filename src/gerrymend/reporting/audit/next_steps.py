@@ -6,12 +6,21 @@ from typing import Any
 
 from gerrymend._runtime.command_lines import option_words
 from gerrymend.notions import NOTION_NAMES
-from gerrymend.reporting.audit.direction import of_numbers
+from gerrymend.reporting.audit.direction import in_unit, of_numbers
 from gerrymend.reporting.audit.score_words import of_scores
-from gerrymend.reporting.audit.standing_out import likely_words, stands_out
+from gerrymend.reporting.audit.standing_out import stands_out
+from gerrymend.reporting.audit.subgroup_words import rate_alone
+from gerrymend.reporting.audit.who_leads import may_be_chance, sharpest
+from gerrymend.reporting.wording import unfairness
 from gerrymend.subgroups import CLASS_NAMES, as_subgroup_class
 
 Report = Mapping[str, Any]
+
+# A model that is trained to mend what chance made is no fairer to anyone else.
+CHANCE_FIRST = (
+    "First rule out chance: audit more rows, or rows that were not searched (--holdout, "
+    "--test-size). To mend what chance made on these rows makes nothing fairer on others."
+)
 
 
 def next_sentences(report: Report) -> list[str]:
@@ -20,17 +29,12 @@ def next_sentences(report: Report) -> list[str]:
     What a fairer model costs, and whether that is worth it, is not the audit's to say.
     """
     if report["verdict"] == "within gamma":
-        sharp = (
-            f"One group stands out all the same, which is {likely_words(report)}: look at who that "
-            "is, and why, before the model is signed off."
-            if stands_out(report)
-            else None
-        )
+        again = "Audit again when the model or the people change; new rows can differ."
+        if stands_out(report):
+            return [*look_sentences(report), again]
         return [
-            *filter(None, [sharp]),
             "Nothing has to be mended to keep what is allowed, for the subgroups that were "
-            "searched and on these rows. Audit again when the model or the people change; new rows "
-            "can differ.",
+            f"searched and on these rows. {again}",
         ]
     cost = (
         "What a fairer model would cost in accuracy is not known from an audit. A frontier of "
@@ -43,8 +47,8 @@ def next_sentences(report: Report) -> list[str]:
             "rows that the model was not trained on; corrections of what chance alone makes would "
             "make them worse."
         )
-        return [*([decide_sentence(report)] * (report["verdict"] == "undecided")), mend]
-    sentences = [decide_sentence(report), cost] if report["verdict"] == "undecided" else [cost]
+        return [*first_steps(report), mend]
+    sentences = [*first_steps(report), cost]
     if of_numbers(report):
         how = (
             "A model that decides between 0 and 1 can be trained for a mean of what its decisions "
@@ -64,6 +68,34 @@ def next_sentences(report: Report) -> list[str]:
     else:
         how = "The first of these commands trains such models, the second trains one."
     return [*sentences, how]
+
+
+def look_sentences(report: Report) -> list[str]:
+    """Say what to do about who stands out, which gamma does not decide about."""
+    one = sharpest(report)
+    who = "Who that is would tell of a group of few rows, and is not said."
+    own = "this group's"
+    if one is not None:
+        who = f"Look at {one['subgroup']} ({rate_alone(one)})"
+        who += " before signing off: find out what sets these people apart, and whether that is "
+        who += "justified."
+        own = f"{own}, {in_unit(unfairness(one['unfairness'], report['gamma']), report)},"
+    allowed = in_unit(f"{report['gamma']:g}", report)
+    return [
+        who,
+        f"Unfairness counts how many people are hit, so that {own} is within the {allowed} that is "
+        "allowed, however far its members are off. If that is not to pass, set a smaller gamma "
+        "(--gamma), or have a gate fail for whoever stands out (report.stands_out, --fail-on "
+        "stands-out).",
+    ]
+
+
+def first_steps(report: Report) -> list[str]:
+    """Say what comes before a model is mended: to decide what is not, and to rule out chance."""
+    if report["verdict"] == "undecided":
+        look = look_sentences(report) if stands_out(report) else []
+        return [*look, decide_sentence(report)]
+    return [CHANCE_FIRST] if may_be_chance(report) and not stands_out(report) else []
 
 
 def decide_sentence(report: Report) -> str:

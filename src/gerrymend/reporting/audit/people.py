@@ -4,20 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.said import core_words
-from gerrymend.reporting.audit.standing_out import leads_too, likely_words
+from gerrymend.reporting.audit.standing_out import leads_too, likely_words, stands_out
 from gerrymend.reporting.audit.subgroup_facts import excess
 from gerrymend.reporting.audit.subgroup_words import rate_sentence, short_name, than_words
 from gerrymend.reporting.audit.who_leads import (
     as_object,
     headline,
     is_chance,
-    is_for_experts,
     is_part,
-    largest,
     sharpest,
     sharpest_leads,
 )
-from gerrymend.reporting.wording import count, percent
+from gerrymend.reporting.wording import count, p_equals, percent
 
 Report = Mapping[str, Any]
 Figures = list[tuple[str, str]]
@@ -26,34 +24,50 @@ Figures = list[tuple[str, str]]
 def people_figures(report: Report, rows: str = "rows") -> Figures:
     """Return the figures that come first, each a number and what it is of; none without a subgroup.
 
-    They are of the subgroup that leads: who is treated worst or, where that is not known, differs
-    most; where that may be chance, who stands out from it, and how many are in the other comes
-    last. `rows` is what the audited rows are called; each is taken for one person.
+    They are the largest thing on a page, and so of nobody whom chance may have made: of who leads,
+    or of who stands out where the heading names that, and else of how many groups stand out, none.
+    What may be chance is left to the sentences. `rows` is what the audited rows are called; each is
+    taken for one person.
     """
     first = headline(report)
     if first is None:
         return []
-    other = largest(report)
-    if not sharpest_leads(report):
-        return [
-            *_size_figure(first, report, rows),
-            *_cases_figure(first, report),
-            *_core_figure(first, report),
-            *([] if leads_too(report) else _sharp_figure(report, rows)),
-        ]
-    # Cases of the other are partly those of the first, and told below; so is all of a formula.
-    if other is None or is_for_experts(report):
-        return [*_sharp_figure(report, rows), *_cases_figure(first, report)]
-    beside = _size_figure(other, report, rows)
-    return [*_sharp_figure(report, rows), *_cases_figure(first, report), *beside]
+    one = sharpest(report)
+    if one is not None and (sharpest_leads(report) or _is_heading(report)):
+        return [*_sharp_figure(one, report, rows), *_cases_figure(one, report)]
+    if is_chance(report):
+        return _none_figure(report)
+    if one is None or is_part(report) or leads_too(report):
+        beside: Figures = []
+    else:
+        beside = _sharp_figure(one, report, rows)
+    return [
+        *_size_figure(first, report, rows),
+        *_cases_figure(first, report),
+        *_core_figure(first, report),
+        *beside,
+    ]
+
+
+def _is_heading(report: Report) -> bool:
+    """Return whether the heading is about who stands out: nothing exceeds what is allowed."""
+    return bool(report["verdict"] != "exceeds gamma")
+
+
+def _none_figure(report: Report) -> Figures:
+    """Return that no group stands out from chance, of so many; nothing where one does, untold."""
+    tested = report.get("sharpest")
+    if tested is None or stands_out(report):
+        return []
+    number = count(tested["n_groups"])
+    told = f"groups that can be named stand out from chance ({p_equals(tested['p_value'])})"
+    return [(f"0 of {number}", told)]
 
 
 def _size_figure(subgroup: Mapping[str, Any], report: Report, rows: str) -> Figures:
     """Return how many are in the group of the largest unfairness."""
     part = percent(subgroup["size"] / report["n_rows"])
     who = as_object(subgroup, report)
-    if is_chance(report):
-        who += ", perhaps by chance"
     return [
         (
             f"{count(subgroup['size'])} of {count(report['n_rows'])}",
@@ -71,11 +85,8 @@ def _cases_figure(subgroup: Mapping[str, Any], report: Report) -> Figures:
     return [(f"{cases.number} {cases.more}", told)]
 
 
-def _sharp_figure(report: Report, rows: str) -> Figures:
+def _sharp_figure(one: Mapping[str, Any], report: Report, rows: str) -> Figures:
     """Return how many are in the group that stands out from chance, and what it has."""
-    one = sharpest(report)
-    if one is None or is_part(report):
-        return []
     return [
         (
             f"{count(one['size'])} of {count(report['n_rows'])}",

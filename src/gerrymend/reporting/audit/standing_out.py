@@ -11,6 +11,7 @@ from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_senten
 from gerrymend.reporting.audit.who_leads import (
     SMALL,
     TINY,
+    as_object,
     is_chance,
     is_named,
     is_part,
@@ -54,6 +55,13 @@ def adjusted_words(report: Report) -> str:
         draws = draws_of(report, "value").noun.replace("permutations", "shuffles")
         told += f"; {count(report['n_permutations'])} {draws} can give no less"
     return "; ".join(filter(None, [told, cut_short_words(report)]))
+
+
+def standing_out_words(report: Report) -> str:
+    """Say in a heading's few words who stands out; the figures below it say how far."""
+    one = sharpest(report)
+    who = "one group that may not be named here" if one is None else one["subgroup"]
+    return f"{who} stands out"
 
 
 def likely_words(report: Report) -> str:
@@ -116,12 +124,19 @@ def sharpest_sentence(one: Mapping[str, Any], report: Report, rows: str = "rows"
     """Say who stands out, by how much and how surely."""
     who = "The group that stands out is"
     if largest(report) is not None and not sharpest_leads(report):
-        other = "a part of it" if is_within(report) else "another group"
+        other = f"a part of {whose(report)}" if is_within(report) else "another group"
         who = f"By its {average(report)} alone {other} stands out:"
     return (
         f"{who} {one['subgroup']}, {count(one['size'])} of {count(report['n_rows'])} {rows}: "
         f"{rate_sentence(one)}, which is {likelihood_words(report)}."
     )
+
+
+def whose(report: Report) -> str:
+    """Return the group of the largest unfairness, as a sentence calls it; there is one."""
+    first = largest(report)
+    assert first is not None
+    return as_object(first, report)
 
 
 def shared_sentence(first: Mapping[str, Any], report: Report) -> str | None:

@@ -103,10 +103,10 @@ def compared_rates(subgroup: Mapping[str, Any]) -> Compared:
 def rate_sentence(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's rate beside the overall one, and the others' where it is large."""
     rest = rest_words(subgroup)
-    return f"{_rate_alone(subgroup)}{f' and {rest}' if rest else ''}"
+    return f"{rate_alone(subgroup)}{f' and {rest}' if rest else ''}"
 
 
-def _rate_alone(subgroup: Mapping[str, Any]) -> str:
+def rate_alone(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's rate beside the overall one, in words."""
     if is_scored(subgroup):
         return predicted_words(compared_rates(subgroup), subgroup.get("unit"))
@@ -199,7 +199,7 @@ def summary_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str
     value = unfairness(subgroup["unfairness"], report["gamma"])
     rest = rest_words(subgroup)
     return (
-        f"{count(subgroup['size'])} rows; {_rate_alone(subgroup)}: {difference_words(subgroup)}"
+        f"{count(subgroup['size'])} rows; {rate_alone(subgroup)}: {difference_words(subgroup)}"
         f"{f' ({rest})' if rest else ''}; "
         f"unfairness {value} {subgroup.get('unit') or ''}".rstrip()
     )

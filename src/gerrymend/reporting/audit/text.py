@@ -20,14 +20,14 @@ from gerrymend.reporting.audit.direction import (
 from gerrymend.reporting.audit.flags import discovery_sentences
 from gerrymend.reporting.audit.further import further_facts
 from gerrymend.reporting.audit.left_out import fewer_sentences, kept_back_sentence
-from gerrymend.reporting.audit.next_steps import decide_sentence
+from gerrymend.reporting.audit.next_steps import decide_sentence, look_sentences
 from gerrymend.reporting.audit.population import population_means
 from gerrymend.reporting.audit.said import (
     brief_words,
     core_words,
     is_said,
 )
-from gerrymend.reporting.audit.standing_out import likelihood_words
+from gerrymend.reporting.audit.standing_out import likelihood_words, stands_out
 from gerrymend.reporting.audit.strata import strata_line
 from gerrymend.reporting.audit.subgroup_words import rule_words, summary_words, who_words
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
@@ -174,6 +174,8 @@ def _verdict(report: Report) -> Facts:
     facts = [("Verdict", f"{report['verdict']}; gamma is {in_unit(f'{gamma:g}', report)}")]
     if report["verdict"] == "undecided":
         facts.append(("", decide_sentence(report)))
+    if report["verdict"] != "exceeds gamma" and stands_out(report):
+        facts.append(("What next", " ".join(look_sentences(report))))
     return facts
 
 

@@ -19,14 +19,13 @@ from gerrymend.reporting.audit.findings import (
 from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.standing_out import (
     leads_too,
-    likely_words,
     standing_out_sentences,
+    standing_out_words,
     stands_out,
 )
 from gerrymend.reporting.audit.who_leads import (
     is_chance,
     may_be_chance,
-    sharpest,
     sharpest_leads,
 )
 from gerrymend.reporting.wording import bound, count
@@ -54,8 +53,8 @@ def look(report: Report) -> Look:
     """Return how the verdict looks, with a reservation where it is one by the letter only.
 
     That is where the report warns of what was audited, where chance may have made what exceeds
-    gamma, tested or not, or where one attribute alone does. Who stands out from chance is told in
-    any case: then more is shown than by the letter, or less.
+    gamma, tested or not, or where one attribute alone does. Who stands out from chance though
+    nothing exceeds gamma is in the same sentence, with what to do: green would end the reading.
     """
     plain = LOOKS[report["verdict"]]
     if cautions(report):
@@ -63,25 +62,21 @@ def look(report: Report) -> Look:
     if report["warnings"]:
         return reserved(plain, "with warnings")
     exceeds = report["verdict"] == "exceeds gamma"
-    if stands_out(report) and (may_be_chance(report) or report["verdict"] == "within gamma"):
-        told = sharpest(report)
-        who = "one group" if told is None else told["subgroup"]
-        one = f"{who} stands out, which is {likely_words(report)}"
-        if exceeds:
-            return plain._replace(heading=f"{plain.heading}, which could be chance; {one}")
-        # Proven to be little, and no chance all the same.
-        calm = not may_be_chance(report) and not exceeds_alone(report)
-        named = plain._replace(heading=f"{plain.heading}; {one}")
-        return named if calm else reserved(plain, one, "; ")
     if exceeds and may_be_chance(report):
-        return reserved(plain, "which could be chance")
+        if not stands_out(report):
+            return reserved(plain, "which could be chance")
+        one = f"which could be chance, but {standing_out_words(report)}: look at it first"
+        return plain._replace(heading=f"{plain.heading}, {one}")
+    if stands_out(report) and not exceeds:
+        next_step = "look at it before signing off"
+        return reserved(plain, f"but {standing_out_words(report)}: {next_step}")
     return reserved(plain, "of what was searched") if exceeds_alone(report) else plain
 
 
-def reserved(plain: Look, reservation: str, after: str = ", ") -> Look:
+def reserved(plain: Look, reservation: str) -> Look:
     """Return a look with a reservation, which must not be green."""
     undecided = LOOKS["undecided"]
-    return Look(f"{plain.heading}{after}{reservation}", "!", undecided.kind, undecided.style)
+    return Look(f"{plain.heading}, {reservation}", "!", undecided.kind, undecided.style)
 
 
 def warning_sentences(report: Report) -> list[str]:

@@ -36,6 +36,7 @@ from gerrymend.reporting.audit.who_leads import (
     as_object,
     described,
     is_largest,
+    is_named,
     is_part,
     is_rest,
     leads,
@@ -222,7 +223,11 @@ def _in_figures(report: Report) -> list[Mapping[str, Any]]:
     if says_most(report):
         shown[:1] = [report["in_a_sentence"]["subgroup"]]
     one = sharpest(report)
-    return [one, *shown] if one is not None and sharpest_leads(report) else shown
+    # Who stands out is in the heading where nothing exceeds gamma, and the first of all then.
+    is_first = sharpest_leads(report) or report["verdict"] != "exceeds gamma"
+    if one is None or not is_first or any(is_named(one, other) for other in shown):
+        return shown
+    return [one, *shown]
 
 
 def _bars(report: Report) -> dict[str, Any]:

@@ -306,7 +306,7 @@ def subject(subgroup: Subgroup) -> str:
 
 def as_object(subgroup: Subgroup, report: Report) -> str:
     """Return a subgroup that leads as it is called within a sentence."""
-    if sharpest_leads(report) and subgroup == sharpest(report):
+    if subgroup == sharpest(report) and not is_named(subgroup, largest(report)):
         return "the group that stands out"
     if is_for_experts(report) and subgroup == largest(report):
         return stands_for(report)
