@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import math
 import re
 
 import pytest
@@ -58,6 +59,11 @@ def stated_defaults(docstring):
             yield name, "None"
 
 
+def value_of(stated):
+    """The value of a literal, or of `inf`, which Python has no literal for."""
+    return math.inf if stated == "inf" else ast.literal_eval(stated)
+
+
 def contradictions(thing):
     """What a docstring says of defaults, and the signature contradicts."""
     all_stated = [*stated_defaults(inspect.getdoc(thing) or "")]
@@ -67,7 +73,7 @@ def contradictions(thing):
             yield f"{name} is documented, and no parameter"
             continue
         default = parameters[name].default
-        if default is inspect.Parameter.empty or ast.literal_eval(stated) != default:
+        if default is inspect.Parameter.empty or value_of(stated) != default:
             yield f"{name} is {default!r}, and documented as {stated}"
 
 
