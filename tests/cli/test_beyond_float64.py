@@ -1,8 +1,54 @@
-"""Options with whole numbers that float64 does not hold."""
+"""Options and files with whole numbers that float64 does not hold."""
+
+import json
 
 import pytest
 
 from gerrymend.cli.protected_ranges import read_ranges
+from tests.cli.calling import call
+
+B = 2**53
+ASKED = ("--protected", "sex", "--permutations", "0", "--min-group-size", "1", "--json", "-")
+
+
+@pytest.fixture
+def people(tmp_path):
+    """Return what writes 200 rows, half of them women, with two values in a further column."""
+
+    def write(of_men, of_women):
+        rows = [f"M,0,{of_men}", f"F,1,{of_women}"] * 100
+        file = tmp_path / "people.csv"
+        file.write_text("\n".join(["sex,y,x", *rows]))
+        return file
+
+    return write
+
+
+@pytest.mark.parametrize("cut", ["9007199254740993", "9007199254740993.0"])
+def test_a_threshold_is_not_rounded(people, cut):
+    asked = ("--score", "x", "--threshold", cut, "--notion", "statistical_parity", *ASKED)
+    code, out, _ = call("audit", people(B, B + 1), *asked)
+    assert code == 1
+    assert json.loads(out)["worst"]["unfairness"] == 0.25
+
+
+def test_a_threshold_is_told_with_all_its_digits(people):
+    asked = ("--score", "x", "--threshold", B + 1, "--notion", "statistical_parity", *ASKED[:-2])
+    assert "x ≥ 9007199254740993" in call("audit", people(B, B + 1), *asked)[1]
+
+
+def test_a_threshold_that_is_no_number_is_refused(people):
+    code, _, err = call("audit", people(0, 1), "--score", "x", "--threshold", "half", *ASKED)
+    assert code == 2
+    assert "'half' is no number" in err
+
+
+@pytest.mark.parametrize("label", ["9007199254740993", "9007199254740993.0"])
+def test_a_positive_label_is_not_rounded(people, label):
+    asked = ("--label", "x", "--prediction", "x", "--notion", "statistical_parity", *ASKED)
+    code, out, _ = call("audit", people(B + 1, B), *asked, "--positive", label)
+    assert code == 1
+    assert json.loads(out)["labels"] == [B, B + 1]
 
 
 @pytest.mark.parametrize("cut", ["9007199254740993", "9007199254740993.0", "-9007199254740993"])

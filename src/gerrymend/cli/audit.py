@@ -109,8 +109,7 @@ def add_to(app: typer.Typer) -> None:
         score: Annotated[str | None, _column(
             "Or: score, cut at --threshold; or looked at itself, with --notion multicalibration."
             )] = None,
-        threshold: Annotated[float | None, option(
-            "Scores of at least this are decided positive.", DATA, show_default="0.5")] = None,
+        threshold: options.Threshold = None,
         probability: Annotated[str | None, _column(
             "Or: probability with which a randomised model decides positive.")] = None,
         positive: options.Positive = None,

@@ -72,8 +72,7 @@ def add_to(app: typer.Typer) -> None:
             "on.", DATA)] = None,
         score: Annotated[str | None, column(
             "Or: its score, cut at --threshold.", DATA)] = None,
-        threshold: Annotated[float | None, option(
-            "Scores of at least this are decided positive.", DATA, show_default="0.5")] = None,
+        threshold: options.Threshold = None,
         weight: options.Weight = None,
         control: options.Control = None,
         leave_out_empty_strata: options.LeaveOutEmptyStrata = False,

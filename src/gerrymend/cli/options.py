@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from gerrymend.cli.shared import SMALL_GROUPS_HELP, column, option
+from gerrymend.inputs.numbers import number_of
 from gerrymend.subgroups import CLASS_NAMES
 
 # Panels of the help.
@@ -17,6 +18,14 @@ DATA = "What is in FILE"
 TRAINING = "How to train"
 READING = "How FILE is read"
 FILE = "What is written"
+
+
+def _number(text: str) -> float:
+    """Return the number of an option with all its digits, or raise what Typer tells of."""
+    try:
+        return number_of(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no number; pass one, such as 0.5.") from None
 
 
 def _said(words: str) -> Any:
@@ -44,6 +53,9 @@ Favourable = Annotated[str | None, option(
 Side = Annotated[str, option(
     "Which subgroups count: both, or disadvantaged alone (which --favourable has to tell, but for "
     "error rates).", DATA, "--side", metavar="WHICH")]  # fmt: skip
+Threshold = Annotated[float | None, option(
+    "Scores of at least this are decided positive.", DATA, metavar="<float>", show_default="0.5",
+    parser=_number)]  # fmt: skip
 Protected = Annotated[list[str], option(
     "Protected attributes, separated by commas.", DATA, metavar="COLUMNS",
     show_default=False)]  # fmt: skip

@@ -5,11 +5,10 @@ The new column's name says that it has ranges, and its values say which.
 
 import math
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from gerrymend.inputs.numbers import is_exact
+from gerrymend.inputs.numbers import number_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,16 +26,14 @@ def read_ranges(given: Sequence[str]) -> dict[str, dict[str, float]]:
     for text in given:
         column, _, cuts = text.rpartition("=")
         try:
-            numbers = {cut.strip(): float(cut) for cut in cuts.split(",")}
+            numbers = {cut.strip(): number_of(cut) for cut in cuts.split(",")}
         except ValueError:
             numbers = {}
         for cut, number in numbers.items():
-            # "1e300" is rounded by who writes it; digits written out are meant.
-            written_out = math.isfinite(number) and "e" not in cut.lower()
-            if written_out and not is_exact(Decimal(cut)):
+            if isinstance(number, int):
                 raise ValueError(
                     f"--ranges {text!r} cuts at {cut}, a whole number that float64 does not hold: "
-                    f"it would cut at {number:.0f}. Name that, or subtract a constant."
+                    f"it would cut at {float(number):.0f}. Name that, or subtract a constant."
                 )
         # Whether they rise, between infinities, also tells that none is NaN.
         ends = [-math.inf, *numbers.values(), math.inf]

@@ -13,6 +13,7 @@ from gerrymend.cli.protected_ranges import read_ranges, with_ranges
 from gerrymend.cli.shared import options_of, split
 from gerrymend.cli.table_files import Reading, open_table, unreadable
 from gerrymend.inputs.identifiers import BY_DATE
+from gerrymend.inputs.numbers import is_whole, number_of
 from gerrymend.inputs.protected import IN_RANGES
 from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA, DROP_ROWS, TO_NUMBERS
 from gerrymend.inputs.validation import check_column
@@ -193,10 +194,8 @@ def as_value(text: str, dtype: Any) -> Any:
     """
     if dtype.is_numeric():
         with suppress(ValueError):
-            return int(text)  # all its digits, which float() would not keep
-        with suppress(ValueError):
-            number = float(text)
-            return int(number) if number.is_integer() else number
+            number = number_of(text)  # all its digits, which float() would not keep
+            return int(number) if is_whole(number) else number
     if dtype.base_type().__name__ == "Boolean":
         return {"true": True, "false": False}.get(text.lower(), text)
     return text

@@ -315,7 +315,10 @@ def decision_words(report: Mapping[str, Any]) -> tuple[str, str]:
     columns = report.get("columns", {})
     name = columns.get("decision")
     if name is not None and columns.get("threshold") is not None:
-        return f"{name} < {columns['threshold']:g}", f"{name} ≥ {columns['threshold']:g}"
+        cut = columns["threshold"]
+        # A whole number may be one that float64 does not hold.
+        shown = str(cut) if isinstance(cut, int) else f"{cut:g}"
+        return f"{name} < {shown}", f"{name} ≥ {shown}"
     return label_words({"labels": report["labels"], "columns": {"label": name}})
 
 
