@@ -128,6 +128,9 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
             about=_worst_notion(examined, worst, unfairness - rounding),
             **drawing,
         )
+    # Tables are made of other large arrays, and seldom search.
+    for part in examined:
+        part.bound.release()
     listed = listed_groups(
         ToTell(
             examined=examined,

@@ -114,15 +114,22 @@ class Tally:
             """Return sums by label and cell."""
             return total_by_cell(key, values, 2 * m).reshape(2, m)
 
+        # Rows of weight 1 are summed once, and counted once where all weights are positive.
+        sums = by_label(weight)
+        is_one = bool((weight == 1).all())
+        n_rows = np.bincount(key, minlength=2 * m).reshape(2, m)
+        is_counted = weight > 0
         return cls(
             columns=cells.columns,
-            n_rows=np.bincount(key, minlength=2 * m).reshape(2, m),
-            weight=by_label(weight),
+            n_rows=n_rows,
+            weight=sums,
             positive=by_label(weight * p),
-            is_count=bool((weight == 1).all() and ((p == 0) | (p == 1)).all()),
+            is_count=is_one and bool(((p == 0) | (p == 1)).all()),
             labels=labels,
-            squared_weight=by_label(weight**2),
-            n_counted=np.bincount(key[weight > 0], minlength=2 * m).reshape(2, m),
+            squared_weight=sums if is_one else by_label(weight**2),
+            n_counted=n_rows
+            if is_counted.all()
+            else np.bincount(key[is_counted], minlength=2 * m).reshape(2, m),
             rows=Rows(cells.index, y, p, weight),
             is_labelled=is_labelled,
         )

@@ -126,6 +126,13 @@ class BoundClass(ABC):
 
         return OneSided(self, sign)
 
+    def release(self) -> None:
+        """Let go of what takes much memory and is made again by the next search.
+
+        A class that has it overrides this; a caller who won't search for a while calls it.
+        """
+        return None
+
     @property
     def unprovable(self) -> str:
         """Why nothing is proven over the class in any time, and what to change; "" where it is."""

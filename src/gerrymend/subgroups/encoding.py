@@ -1,7 +1,7 @@
 """The encoding of protected attributes for linear rules, and rules from directions in it."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,12 +85,16 @@ class LinearEncoding:
 
     def matrix(self, columns: Sequence[Column]) -> Array:
         """Return the design matrix of shape (n_cells, n_terms), without an intercept."""
-        by_name = {column.name: column for column in columns}
-        # Filled term by term, as a list of all of them would be as large as the matrix.
         matrix = np.empty((len(columns[0].values), len(self.terms)))
-        for k, term in enumerate(self.terms):
-            matrix[:, k] = term.evaluate(by_name[term.attribute])
+        for k, values in enumerate(self.evaluated(columns)):
+            matrix[:, k] = values
         return matrix
+
+    def evaluated(self, columns: Sequence[Column]) -> Iterator[Array]:
+        """Yield the values of each term in turn; a list of all would be as large as the matrix."""
+        by_name = {column.name: column for column in columns}
+        for term in self.terms:
+            yield term.evaluate(by_name[term.attribute])
 
     def sparse_matrix(self, columns: Sequence[Column]) -> sparse.csr_array:
         """Return the same matrix without its zeros: an entry for each attribute, in each row."""

@@ -66,6 +66,10 @@ class OneSided(BoundClass):
         """Return the same side, with a more careful search."""
         return OneSided(self._both.thorough(work), self._sign)
 
+    def release(self) -> None:
+        """Let go of what the next search makes again."""
+        self._both.release()
+
     @property
     def unprovable(self) -> str:
         """Why nothing is proven over the class in any time; "" where it is."""

@@ -159,6 +159,10 @@ class ScoreIntervals(BoundClass):
         """The same intervals, with a cheaper search."""
         return self._of(self.base.quick)
 
+    def release(self) -> None:
+        """Let go of what the next search makes again."""
+        self.base.release()
+
     def thorough(self, work: float = math.inf) -> "ScoreIntervals":
         """Return the same intervals, with a more careful search."""
         return self._of(self.base.thorough(work / len(self._intervals)))

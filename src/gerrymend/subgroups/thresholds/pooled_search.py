@@ -13,6 +13,7 @@ The fit is by LSMR, which needs products with the design alone; these are sparse
 """
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
 from gerrymend.subgroups.thresholds.regression import SparseRegression
 from gerrymend.subgroups.thresholds.search import Ascent, StartedSearch
+from gerrymend.subgroups.thresholds.standardised import standardised
 
 
 class PooledSearch(StartedSearch):
@@ -60,7 +62,7 @@ class PooledSearch(StartedSearch):
         reduced = np.asarray((self._design @ pooling).todense())
         mean, scale = moments(only(WeightedColumns(reduced, self._event_weight)))
         starts = self._directions(fit, mean, scale)
-        ascent = Ascent(reduced, mean, scale, self._seed)
+        ascent = Ascent(partial(standardised, reduced.T, reduced.shape[0], mean, scale), self._seed)
         direction, value = ascent.best(residual, rows, smallest, starts, self._restarts, deadline)
         coefficients = direction[:-1] / scale
         intercept = direction[-1] - coefficients @ mean

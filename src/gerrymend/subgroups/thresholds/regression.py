@@ -47,20 +47,16 @@ class RegressionSearch(LinearSearch):
     the mean residual of each cell, weighted by the cell's mass, is the fit over its rows, and
     mass·mean is the W that comes in. A complement has the opposite value, so one side serves both
     signs; where W is not centred, the worse of both is returned. Predictions within TIE of 0 are
-    ties, not groups. The `design` is the encoding's matrix of the columns, where that is at hand.
+    ties, not groups.
     """
 
     def __init__(
-        self,
-        columns: tuple[Column, ...],
-        encoding: LinearEncoding,
-        event_weight: Array,
-        design: Array | None = None,
+        self, columns: tuple[Column, ...], encoding: LinearEncoding, event_weight: Array
     ) -> None:
         super().__init__(columns, encoding)
-        if design is None:
-            design = encoding.matrix(columns)
-        self.projection = Projection(design, event_weight, argument="sensitive_features")
+        self.projection = Projection(
+            encoding.matrix(columns), event_weight, argument="sensitive_features"
+        )
         self.source = DirectionRules(
             encoding, *self.projection.coefficients(np.eye(len(self.projection.basis)))
         )

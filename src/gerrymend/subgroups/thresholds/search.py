@@ -8,15 +8,15 @@ import copy
 import math
 import time
 from abc import abstractmethod
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from gerrymend._numeric.projection import TIE, WeightedColumns, moments, only
+from gerrymend._numeric.projection import TIE, OrthonormalBasis, WeightedColumns, only
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend._runtime.clocks import WorkClock
@@ -25,7 +25,8 @@ from gerrymend.subgroups.base import Bracket, Found, check_cells, value_of_all
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 from gerrymend.subgroups.proofs.threshold_proofs import ThresholdProofs
 from gerrymend.subgroups.thresholds.great_circles import ascend
-from gerrymend.subgroups.thresholds.regression import LinearSearch, RegressionSearch
+from gerrymend.subgroups.thresholds.regression import LinearSearch
+from gerrymend.subgroups.thresholds.standardised import standardised_terms
 
 _LEAST_GAIN = 1e-12
 # How far starts are from the best direction so far, in turn; ∞ is anywhere. Many short ascents from
@@ -81,16 +82,22 @@ class _Reached(NamedTuple):
 class Ascent:
     """Ascents over standardised columns, and a column of ones, from starts that are given or drawn.
 
-    `zt` has a row for each of them; of many cells it is large, and is kept once.
+    `standardise` makes them, one a row, the ones last.
     """
 
-    def __init__(self, columns: Array, mean: Array, scale: Array, seed: int) -> None:
-        self.zt = np.ones((columns.shape[1] + 1, len(columns)))
-        for k in range(columns.shape[1]):
-            np.subtract(columns[:, k], mean[k], out=self.zt[k])
-            self.zt[k] /= scale[k]
+    def __init__(self, standardise: Callable[[], Array], seed: int) -> None:
+        self._standardise = standardise
         self._seed = seed
         self._drawn: dict[int, Array] = {}
+
+    @cached_property
+    def zt(self) -> Array:
+        """The columns, one a row: of many cells they are large, and made when they are needed."""
+        return self._standardise()
+
+    def release(self) -> None:
+        """Let go of the columns until they are needed again."""
+        self.__dict__.pop("zt", None)
 
     @property
     def n_cells(self) -> int:
@@ -316,7 +323,7 @@ class StartedSearch(LinearSearch):
 
 
 class GreatCircleSearch(StartedSearch):
-    """The search over a design of all terms, never below the regression's."""
+    """The search over a design of all terms, never below the regression's, whose basis turns it."""
 
     def __init__(
         self,
@@ -329,16 +336,20 @@ class GreatCircleSearch(StartedSearch):
     ) -> None:
         design = encoding.matrix(columns)
         super().__init__(columns, encoding, design.size + len(design), restarts)
-        self._regression = RegressionSearch(columns, encoding, event_weight, design)
-        mean, scale = moments(only(WeightedColumns(design, event_weight)))
-        self._ascent = Ascent(design, mean, scale, seed)
+        self._basis = OrthonormalBasis.of(
+            only(WeightedColumns(design, event_weight)), argument="sensitive_features"
+        )
+        mean = self._basis.mean
+        scale = self._basis.scale
+        self._ascent = Ascent(partial(standardised_terms, encoding, columns, mean, scale), seed)
         # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
         unit = np.eye(design.shape[1] + 1)
         coefficients = unit[:, :-1] / scale
         self.source = DirectionRules(encoding, unit[:, -1] - coefficients @ mean, coefficients)
-        # A constant column has an infinite scale, and no part in any direction.
-        self._mean = mean
-        self._scale = np.where(np.isfinite(scale), scale, 0.0)
+
+    def release(self) -> None:
+        """Let go of the design, which the next search makes again."""
+        self._ascent.release()
 
     def _search(
         self, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float = math.inf
@@ -371,10 +382,18 @@ class GreatCircleSearch(StartedSearch):
         return starts
 
     def _regression_direction(self, residual: Array) -> Array:
-        """Return the regression's group as a direction over z: its coefficients in units of z.
+        """Return the group of `RegressionSearch` as a direction over z and 1.
 
-        intercept + Σ a·x is (intercept + Σ a·mean) + Σ (a·scale)·z: no second factorisation.
+        The basis is B = [1, z]·turn, so that the fit B Bᵀ W has the coefficients
+        turn·turnᵀ·[1, z]ᵀW: one pass over z.
         """
-        found = self._regression.worst(residual[None])
-        intercept, coefficients = self._regression.projection.coefficients(found.keys[0])
-        return np.append(coefficients * self._scale, intercept + coefficients @ self._mean)
+        turn = np.roll(self._basis.turn, -1, axis=0)  # the ones are last in zt
+        # A constant column has no part in any direction.
+        turn[:-1][np.isinf(self._basis.scale)] = 0.0
+        zt = self._ascent.zt
+        direction: Array = turn @ ((zt @ residual) @ turn)
+        if value_of_all(residual):  # the other side may be worse
+            scores = direction @ zt
+            if abs(residual[scores < -TIE].sum()) > abs(residual[scores > TIE].sum()):
+                direction = -direction
+        return direction
