@@ -265,5 +265,14 @@ def _joint(atom: Blocks, blocks: Blocks) -> tuple[Blocks, Blocks]:
     ([0, 1, 2], [0, 1, 2, 2])
     """
     width = int(blocks.max(initial=0)) + 1
-    _, first, joint = np.unique(atom * width + blocks, return_index=True, return_inverse=True)
-    return first, joint
+    key = atom * width
+    key += blocks
+    # A table of the pairs, where it is short, takes less time and memory than a sort of the cells.
+    size = int(key.max(initial=0)) + 1
+    if size > len(key):
+        _, first, joint = np.unique(key, return_index=True, return_inverse=True)
+        return first, joint
+    first = np.full(size, -1, dtype=np.intp)
+    first[key[::-1]] = np.arange(len(key) - 1, -1, -1)  # the last that is written is the first cell
+    occurs = first >= 0
+    return first[occurs], (np.cumsum(occurs) - 1)[key]

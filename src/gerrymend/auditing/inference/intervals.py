@@ -21,7 +21,7 @@ Of rows drawn independently, let e be the part in the event, ḡ the group's par
   interval of f is symmetric for its logarithm, from f·exp(−z·sd/f) to f·exp(z·sd/f).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -55,6 +55,8 @@ from gerrymend.subgroups.within_scores import ScoreIntervals
 
 # The confidence with which all intervals hold.
 LEVEL = 0.95
+# Cells of groups that are summed at once.
+_ENTRIES_AT_ONCE = 1_000_000
 
 
 class Interval(NamedTuple):
@@ -225,7 +227,7 @@ def group_estimates(
     """
     k = sum(len(groups.rules) for groups in listed) if number is None else number
     rows: list[GroupEstimate] = []
-    for groups, mask in zip(listed, shown, strict=True):
+    for groups, mask in _in_parts(listed, shown):
         seen = groups.seen
         active = groups.membership[:, seen.cells.active]
         estimates = estimate(seen, active, 1 - (1 - level) / (2 * k))
@@ -256,6 +258,18 @@ def group_estimates(
                 )
             )
     return tuple(rows)
+
+
+def _in_parts(
+    listed: Sequence[Listed], shown: Sequence[NDArray[np.bool_]]
+) -> Iterator[tuple[Listed, NDArray[np.bool_]]]:
+    """Yield some groups at a time, as a copy of all memberships is large."""
+    for groups, mask in zip(listed, shown, strict=True):
+        n_parts = 1 + groups.membership.nnz // _ENTRIES_AT_ONCE
+        for some in np.array_split(np.arange(len(mask)), min(n_parts, len(mask) or 1)):
+            rules = [groups.rules[i] for i in some]
+            members = groups.membership[some]
+            yield Listed(groups.seen, rules, members, groups.sizes[some]), mask[some]
 
 
 def _shown(
