@@ -13,7 +13,12 @@ from gerrymend.subgroups._tree_kernel import second_splits, sorted_by
 from gerrymend.subgroups.base import SubgroupClass
 from gerrymend.subgroups.conjunctions import Conjunctions
 from gerrymend.subgroups.linear import LinearThresholds
-from gerrymend.subgroups.products._product_kernel import add_by, continue_search, start_search
+from gerrymend.subgroups.products._product_kernel import (
+    add_by,
+    add_by_two,
+    continue_search,
+    start_search,
+)
 from gerrymend.subgroups.proofs import cone_bounds, planar
 from gerrymend.subgroups.proofs.chains import MOST_NUMBERS
 from gerrymend.subgroups.proofs.gap_boxes import take_place
@@ -52,7 +57,8 @@ LINE = Algorithm(LinearThresholds, _ON_A_LINE, (3,), (3,))
 PLANE = Algorithm(LinearThresholds, (ascend, planar.turn_about), (3, 3))
 CONES = Algorithm(LinearThresholds, _OF_CONES, (8,), (3, 2))
 BOXES = Algorithm(LinearThresholds, _OF_BOXES, (3,), (3, 3))
-PRODUCTS = Algorithm(Conjunctions, (add_by, start_search, continue_search), (3,), (3,))
+# So many numbers that they share no block of a table with the categories.
+PRODUCTS = Algorithm(Conjunctions, (add_by, add_by_two, start_search, continue_search), (22,), (3,))
 TREES = Algorithm(Trees, (sorted_by, second_splits), (3,), (3,))
 
 
