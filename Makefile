@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # The demonstration needs a small part of what developers do, and their part is gigabytes.
 DEMO_READY := $(VENV)/.demo-ready
+DOCS_READY := $(VENV)/.docs-ready
 # Two processes of one thread each: more threads than cores make linear algebra slower, not faster.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # Tests start some sixty processes: bytecode is kept, also where the environment says otherwise.
 KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE=
 IN_PARALLEL := -n 2 --dist loadfile
 
-.PHONY: demo test test-slow lint bench example-reports pictures browser clean
+.PHONY: demo test test-slow lint docs docs-serve bench example-reports pictures browser clean
 
 demo: $(DEMO_READY)
 	$(BIN)/gerrymend demo
@@ -26,6 +27,13 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The site, in build/docs. The gallery is drawn anew; a warning is an error.
+docs: $(DOCS_READY)
+	$(ONE_THREAD) $(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
+
+docs-serve: docs
+	$(BIN)/python -m http.server --directory build/docs --bind 127.0.0.1 8000
 
 # All parts, or PARTS="rounds dask"; `python -m benchmarks --help` lists them.
 bench: $(READY)
@@ -50,10 +58,11 @@ clean:
 	rm -rf $(VENV) .venv-* build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Both are rebuilt when the dependencies change.
+# Each is rebuilt when the dependencies change.
 $(READY): EXTRAS := dev
 $(DEMO_READY): EXTRAS := cli,report
-$(READY) $(DEMO_READY): pyproject.toml
+$(DOCS_READY): EXTRAS := docs
+$(READY) $(DEMO_READY) $(DOCS_READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gerrymend needs Python 3.11 or newer; set PYTHON=...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'

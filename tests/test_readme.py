@@ -11,7 +11,14 @@ from gerrymend.cli import demo
 from tests.cli.calling import call
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/auditing.md", "docs/training.md", "docs/paper.md")
+PAGES = (
+    "README.md",
+    "docs/auditing.md",
+    "docs/training.md",
+    "docs/paper.md",
+    "docs/getting_started.md",
+    "docs/coming_from.md",
+)
 
 
 @pytest.fixture(autouse=True)

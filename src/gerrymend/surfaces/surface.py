@@ -44,7 +44,7 @@ class SurfaceRound:
 
     @cached_property
     def place(self) -> tuple[int, int] | None:
-        """Row and column of the largest |unfairness|; None where no group is shown.
+        """Row and column of the largest absolute unfairness; None where no group is shown.
 
         Of equals it takes one with too high a rate, and among these the one of the largest θ.
         """
@@ -69,7 +69,7 @@ class SurfaceRound:
 
     @property
     def worst(self) -> float:
-        """The largest |unfairness| that is shown, 0 where none is.
+        """The largest absolute unfairness that is shown, 0 where none is.
 
         Groups that are too small to be shown are not among these, so that this is no bound on the
         unfairness of all half-planes.
@@ -188,7 +188,7 @@ class DiscriminationSurface:
 
     @property
     def limit(self) -> float:
-        """The largest |unfairness| of any round, to which a scale of colours reaches."""
+        """The largest absolute unfairness of any round, to which a scale of colours reaches."""
         return max(kept.worst for kept in self.rounds)
 
     def rate(self, number: int = -1) -> Array:
