@@ -201,3 +201,14 @@ def test_nothing_exceeds_the_gamma_that_is_warned_of(notion):
         other = audit(y, rng.random(80) < rng.random(80) ** 3, sensitive_features=groups,
                       notion=notion, gamma=most, subgroups="marginals")  # fmt: skip
         assert other.upper_bound <= most
+
+
+@pytest.mark.parametrize(("case", "remedy"), [
+    ("all 0", "Check that these are the decisions that were meant."),
+    ("threshold above", "Pass one among them."),
+    ("gamma that nothing exceeds", "Pass a smaller one, in that unit."),
+])  # fmt: skip
+def test_what_is_doubted_is_told_with_a_remedy(case, remedy):
+    data, how, _ = rows_of(case)
+    (doubt,) = audit(data["y"], data["d"], sensitive_features={"a": data["a"]}, **how).warnings
+    assert doubt.sentence.endswith(f" {remedy}")

@@ -263,11 +263,20 @@ def test_a_notion_that_can_not_be_is_refused(bad):
 
 def test_constant_outcomes_and_a_gamma_in_another_unit_are_warned_of():
     rows = {"sensitive_features": {"town": ["Au", "Ulm"] * 30}, "notion": "mean_outcome"}
-    constant = audit(None, [3.0] * 60, **rows)
-    assert constant.warnings[0].code == "constant_decisions"
+    constant = audit(None, [3.0] * 60, **rows, gamma=0.1)
+    checked = check_report(
+        constant, y_pred=[3.0] * 60, sensitive_features=rows["sensitive_features"]
+    )
+    assert checked.ok
+    (doubt,) = constant.warnings  # and no gamma is to blame
+    assert doubt.code == "constant_decisions"
+    assert doubt.sentence.startswith("The mean outcome is 3 in every row.")
+    assert doubt.sentence.endswith("Check that these are the numbers that were meant.")
     too_wide = audit(None, [1.0, 2.0, 2.0, 1.0] * 15, **rows, gamma=0.25)
     assert [doubt.code for doubt in too_wide.warnings] == ["gamma_allows_everything"]
-    assert "0.25" in too_wide.warnings[0].sentence
+    (words,) = (doubt.sentence for doubt in too_wide.warnings)
+    assert words.startswith("Gamma 0.25 allows everything")
+    assert words.endswith("0.2500, whatever is decided. Pass a smaller one, in that unit.")
 
 
 def test_prove_takes_numbers_and_bootstrap_says_that_it_does_not():

@@ -80,6 +80,7 @@ def test_a_mean_and_a_rate_are_two_audits(table):
     error = refused(table, "--notion", "mean_outcome,error_rate", "--label", "label",
                     "--prediction", "decision")  # fmt: skip
     assert "--label label and --prediction decision can't be both" in error
+    assert "where the rate is written as an OutcomeNotion" in error
 
 
 def test_scores_are_no_decisions_and_the_options_say_what_is_meant(table):

@@ -27,6 +27,8 @@ _TIMES = 100
 # More than this part of the rows, dropped, can be a group that a verdict of the others hides.
 _MOST_DROPPED = 0.05
 _NOTHING = "No subgroup can differ, which says nothing of fairness."
+_NOT_DECISIONS = f"{_NOTHING} Check that these are the decisions that were meant."
+_NOT_NUMBERS = f"{_NOTHING} Check that these are the numbers that were meant."
 _MEANT = {
     "equal": "the labels {}: either the labels were given in place of decisions, or the model has "
     "seen them.",
@@ -198,7 +200,7 @@ def _about_classes(tally: Tally) -> Iterator[Doubt]:
     if tally.is_labelled and rarest > 0 and _TIMES * wrong <= rarest:
         yield _like_labels(tally, "equal", wrong)
     elif sum(bool(table.positive.any()) for table in tally.by_class.values()) == 1:
-        yield Doubt("constant_decisions", f"Every row is decided alike. {_NOTHING}")
+        yield Doubt("constant_decisions", f"Every row is decided alike. {_NOT_DECISIONS}")
 
 
 def _about_decisions(tally: Tally, decided: Decided) -> Iterator[Doubt]:
@@ -212,13 +214,13 @@ def _about_decisions(tally: Tally, decided: Decided) -> Iterator[Doubt]:
         return
     if decided.threshold is None:
         how = "with the same probability" if tally.positive.any() and not all_positive else "alike"
-        yield Doubt("constant_decisions", f"Every row is decided {how}. {_NOTHING}")
+        yield Doubt("constant_decisions", f"Every row is decided {how}. {_NOT_DECISIONS}")
         return
     side = "at or above" if all_positive else "below"
     yield Doubt(
         "threshold_outside_scores",
         f"The threshold {decided.threshold:g} is outside of the scores' range: all are {side} it, "
-        f"and every row is decided alike. {_NOTHING}",
+        f"and every row is decided alike. {_NOTHING} Pass one among them.",
     )
 
 
@@ -229,7 +231,7 @@ def _about_numbers(tally: Tally) -> Iterator[Doubt]:
         if low == high:
             yield Doubt(
                 "constant_decisions",
-                f"The {in_words(name)} is {low:g} in every row. {_NOTHING}",
+                f"The {in_words(name)} is {low:g} in every row. {_NOT_NUMBERS}",
             )
 
 
@@ -376,10 +378,13 @@ def _about_gamma(
         share = float(seen.cells.mass.sum()) / tally.total_weight
         part = 0.25 if seen.notion.reference == OVERALL else 1.0
         most = max(most, share * part * seen.compared.reach(low, high))
-    if gamma >= most - largest_rounding(every):
+    rounding = largest_rounding(every)
+    # Of outcomes that are all alike another doubt tells: no gamma would ask for anything.
+    if most > 0 and gamma >= most - rounding:
         yield Doubt(
             "gamma_allows_everything",
             f"{allowed} {gamma:g} allows everything: an unfairness is a share of the rows times a "
             f"difference of {'means, in their unit' if tally.views else 'rates'}, and on these "
-            f"rows it can't exceed {bound(most)}, whatever is decided.",
+            f"rows it can't exceed {bound(most)}, whatever is decided. Pass a smaller one, in that "
+            "unit.",
         )

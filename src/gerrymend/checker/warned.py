@@ -126,7 +126,8 @@ def _allows_everything(table: Table, stated: Mapping[str, Any], slack: Fraction 
     """Return whether gamma is no less than a quarter of an event's share, for every notion.
 
     With s the part of an event that a group has, s·(1 − s) is at most 1/4. Against a reference of
-    one's own everyone counts, as far as an outcome can be from it.
+    one's own everyone counts, as far as an outcome can be from it. Of outcomes that are all alike
+    no gamma is to blame.
     """
     most = ZERO
     for notion in stated["notions"]:
@@ -136,7 +137,7 @@ def _allows_everything(table: Table, stated: Mapping[str, Any], slack: Fraction 
         part = Fraction(1, 4 if reference is None else 1)
         far = farthest(*_ends(table, notion), reference)
         most = max(most, mass / table.total_weight * far * part)
-    return exact(stated["gamma"]) >= most - slack
+    return most > 0 and exact(stated["gamma"]) >= most - slack
 
 
 def _ends(table: Table, notion: Mapping[str, Any]) -> tuple[Fraction, Fraction]:

@@ -147,7 +147,8 @@ def as_notions(notion: NotionLike) -> tuple[AnyNotion, ...]:
                 Argument("y_true"),
                 " and ",
                 Argument("y_pred"),
-                " can't be both. Audit them one after the other.",
+                " can't be both. Audit them one after the other; a model is trained for both where "
+                "the rate is written as an OutcomeNotion.",
             )
         _check_one_unit(every)
         return every
