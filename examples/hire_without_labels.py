@@ -1,9 +1,14 @@
 """Hiring: nobody knows who would have done well, and an audit needs no labels.
 
-Run it with `python examples/hire_without_labels.py`. It needs no download. The rate of positive
-decisions reads decisions alone; what may rightly matter, here the job that people applied for, is
-controlled for: they are compared with others who applied for the same.
+Run it with `python examples/hire_without_labels.py [hiring.html]`; its report is written to that
+file, or to one in a temporary folder. It needs no download. The rate of positive decisions reads
+decisions alone; what may rightly matter, here the job that people applied for, is controlled for:
+they are compared with others who applied for the same.
 """
+
+import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
@@ -22,8 +27,8 @@ def applications(n_rows=6_000, seed=0):
     return {"sex": sex, "age": age}, {"job": job}, hired
 
 
-def main():
-    """Audit who is hired, overall and within jobs."""
+def main(page=None):
+    """Audit who is hired, overall and within jobs; write the second report as a page."""
     attributes, jobs, hired = applications()
     settings = {
         "sensitive_features": attributes,
@@ -55,6 +60,11 @@ def main():
         f"that they applied for it would be {group.overall_rate:.0%}."
     )
 
+    # The same as a page for people who run no Python: one file, which any browser opens.
+    page = page or Path(tempfile.mkdtemp()) / "hiring.html"
+    within.write_html(page, title="Who is hired, among those who applied for the same job")
+    print(f"The report is in {page}")
+
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:]))

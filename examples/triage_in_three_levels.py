@@ -1,8 +1,13 @@
 """Triage in three levels: whose urgent cases does a model send away?
 
-Run it with `python examples/triage_in_three_levels.py`. It needs no download. Labels and decisions
-may have more than two values; each is then compared with all others, in one audit.
+Run it with `python examples/triage_in_three_levels.py [triage.html]`; its report is written to that
+file, or to one in a temporary folder. It needs no download. Labels and decisions may have more than
+two values; each is then compared with all others, in one audit.
 """
+
+import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
@@ -28,8 +33,8 @@ def triage(n_rows=6_000, seed=0):
     return people, LEVELS[level], LEVELS[given]
 
 
-def main():
-    """Audit all three levels at once, and then the one that matters."""
+def main(page=None):
+    """Audit all three levels at once, write a page of it, and then audit the one that matters."""
     people, level, given = triage()
     print(f"The model is right in {(level == given).mean():.1%} of {len(level):,} cases.\n")
 
@@ -39,6 +44,9 @@ def main():
     data = {"sensitive_features": people, "subgroups": "conjunctions", "gamma": 0.002}
     report = audit(level, given, notion="false_negative_rate", n_permutations=199, **data)
     print(report)
+    page = page or Path(tempfile.mkdtemp()) / "triage.html"
+    report.write_html(page, title="Cases of each level that are missed")
+    print(f"The report is in {page}")
 
     # One level is named by pos_label. To be called urgent is what someone in need wishes for, so
     # that the report can say who is treated worse.
@@ -62,4 +70,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:]))

@@ -1,9 +1,14 @@
 """Waiting times: an outcome may be any number, here the days that patients wait for surgery.
 
-Run it with `python examples/waiting_times.py`. It needs no download. A notion of one's own is a
-function of what was true and what was predicted or measured, with a unit; unfairness and gamma are
-then in that unit, times the share of the people that it is about.
+Run it with `python examples/waiting_times.py [waiting.html]`; its report is written to that file,
+or to one in a temporary folder. It needs no download. A notion of one's own is a function of what
+was true and what was predicted or measured, with a unit; unfairness and gamma are then in that
+unit, times the share of the people that it is about.
 """
+
+import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
@@ -21,8 +26,8 @@ def patients(n_rows=4_000, seed=0):
     return {"age": age, "home": home}, {"urgency": urgency}, np.round(days, 1)
 
 
-def main():
-    """Audit who waits longest, among those whose case is equally urgent."""
+def main(page=None):
+    """Audit who waits longest, among those whose case is equally urgent; write a page of it."""
     attributes, urgency, days = patients()
     waiting = OutcomeNotion(
         "waiting_time", lambda _, days: days, reads_labels=False, unit="days", worse="higher"
@@ -33,6 +38,9 @@ def main():
     print("1. Who waits longer than others whose case is as urgent?")
     report = audit(None, days, **rows, gamma=0.3, n_permutations=99, subgroups="conjunctions")
     print(report)
+    page = page or Path(tempfile.mkdtemp()) / "waiting.html"
+    report.write_html(page, title="Who waits for surgery, among those whose case is as urgent")
+    print(f"The report is in {page}")
 
     print("\n2. No group waits more than 15 days longer, if it is a tenth of the people")
     print(prove(None, days, **rows, at_most=0.1 * 15, subgroups="conjunctions"))
@@ -56,4 +64,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:]))

@@ -1,6 +1,8 @@
 """The examples run as a newcomer would run them, without a warning, and say what they should."""
 
 import runpy
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,12 @@ SAYS = {
     ],
     "choose_on_the_frontier": ["on 3,334 test rows", "question of policy", "gamma 0.04: of 1,000"],
 }
+# What is on the page of an example that writes one.
+PAGES = {
+    "hire_without_labels": ["Who is hired", "sex = woman and age ≥ 45", "research"],
+    "waiting_times": ["Who waits for surgery", "age ≥ 69 and home = country", "planned", " days"],
+    "triage_in_three_levels": ["Cases of each level", "language = Arabic and age ≥ 65", "urgent"],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -49,10 +57,32 @@ def test_every_example_is_tested():
 
 @pytest.mark.parametrize("name", SAYS)
 def test_an_example_runs_and_says_what_it_should(name, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+    here = tmp_path / "here"
+    elsewhere = tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
+    monkeypatch.setattr(sys, "argv", [f"{name}.py"])
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     said = capsys.readouterr().out
+    pages = list(elsewhere.rglob("*.html"))
+    assert len(pages) == (name in PAGES)
+    for page in pages:
+        assert f"The report is in {page}\n" in said
+        for words in PAGES[name]:
+            assert words in page.read_text().partition("<main")[2]
+    # The path of a temporary folder is as long as it is.
+    said = said.replace(str(elsewhere), "")
     for words in SAYS[name]:
         assert words in " ".join(said.split())
     assert max(map(len, said.splitlines())) < 160
-    assert not list(tmp_path.iterdir()), "an example leaves nothing behind"
+    assert not list(here.iterdir()), "an example leaves nothing behind"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_an_example_writes_its_page_where_it_is_told_to(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", "own.html"])
+    runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    assert [path.name for path in tmp_path.iterdir()] == ["own.html"]
