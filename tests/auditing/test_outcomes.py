@@ -264,10 +264,8 @@ def test_a_notion_that_can_not_be_is_refused(bad):
 def test_constant_outcomes_and_a_gamma_in_another_unit_are_warned_of():
     rows = {"sensitive_features": {"town": ["Au", "Ulm"] * 30}, "notion": "mean_outcome"}
     constant = audit(None, [3.0] * 60, **rows, gamma=0.1)
-    checked = check_report(
-        constant, y_pred=[3.0] * 60, sensitive_features=rows["sensitive_features"]
-    )
-    assert checked.ok
+    people = {"sensitive_features": rows["sensitive_features"]}
+    assert check_report(constant, None, [3.0] * 60, **people).ok
     (doubt,) = constant.warnings  # and no gamma is to blame
     assert doubt.code == "constant_decisions"
     assert doubt.sentence.startswith("The mean outcome is 3 in every row.")

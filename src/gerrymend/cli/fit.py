@@ -37,12 +37,13 @@ from gerrymend.cli.shared import (
 from gerrymend.cli.targets import Targets
 from gerrymend.cli.training_request import (
     ESTIMATOR_NAMES,
+    TRAINABLE_NAMES,
     FitRequest,
     Prepared,
     TrainingRequest,
 )
 from gerrymend.inputs.settings import check_choice
-from gerrymend.notions import NOTION_NAMES, as_rates
+from gerrymend.notions import as_notions
 
 # What a page has and a terminal is spared: several subgroups, and whether it is chance.
 _TOP = 3
@@ -73,7 +74,8 @@ def add_to(app: typer.Typer) -> None:
         side: options.Side = "both",
         gamma: Annotated[float, option(options.GAMMA_HELP, TRAINING)] = 0.01,
         notion: Annotated[list[str] | None, option(
-            f"Rates to equalise, separated by commas: {', '.join(NOTION_NAMES)}.", TRAINING,
+            "Rates to equalise, separated by commas, or means of labels and decisions, 0 and 1: "
+            f"{', '.join(TRAINABLE_NAMES)}.", TRAINING,
             metavar="RATES", show_default="false_positive_rate")] = None,
         subgroups: options.Subgroups = "linear",
         depth: options.Depth = None,
@@ -205,12 +207,12 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
 def _trained(request: TrainingRequest, prepared: Prepared, asked: Asked, say: Say) -> Any:
     """Return the classifier, fitted to the encoded columns of the training rows."""
     more: dict[str, Any] = {"certify": True, "budget": request.budget} if asked.certify else {}
-    rates: Any = request.notion
-    # A classifier's positive label is the last in order.
-    if prepared.train.pair[1] != max(prepared.train.pair):
-        rates = tuple(rate.of_other_label() for rate in as_rates(rates))
     classifier = request.classifier(
-        asked.estimator, notion=rates, verbose=1, checkpoint=asked.checkpoint, **more
+        asked.estimator,
+        notion=request.notions(prepared.train.pair),
+        verbose=1,
+        checkpoint=asked.checkpoint,
+        **more,
     )
     classifier.set_params(gamma=request.gammas[0])
     train = prepared.train
@@ -239,7 +241,7 @@ def _saved_and_audited(
     for_people = asked.targets.is_for_people
     how = {
         "subgroups": request.subgroup_class,
-        "notion": request.notion,
+        "notion": as_notions(request.notion),
         "gamma": request.gammas[0],
         "budget": request.budget,
         "min_group_size": request.min_group_size,

@@ -36,12 +36,12 @@ from gerrymend.cli.shared import (
 )
 from gerrymend.cli.training_request import (
     ESTIMATOR_NAMES,
+    TRAINABLE_NAMES,
     Prepared,
     TrainingRequest,
     make_estimator,
 )
 from gerrymend.inputs.sample import Sample
-from gerrymend.notions import NOTION_NAMES
 from gerrymend.reporting.audit.subgroup_words import summary_words
 from gerrymend.reporting.audit.who_leads import standing
 from gerrymend.reporting.text import WIDEST, as_rich, fact_spans, wrapped
@@ -83,8 +83,8 @@ def add_to(app: typer.Typer) -> None:
             f"{options.GAMMA_HELP} Separated by commas.", TRAINING, metavar="NUMBERS",
             show_default="0,0.001,0.002,0.005,0.01,0.02,0.05")] = None,
         notion: Annotated[list[str] | None, option(
-            "Rates to equalise, separated by commas, each on its own: "
-            f"{', '.join(NOTION_NAMES)}.", TRAINING, metavar="RATES",
+            "Rates to equalise, separated by commas, or means of labels and decisions, 0 and 1, "
+            f"each on its own: {', '.join(TRAINABLE_NAMES)}.", TRAINING, metavar="RATES",
             show_default="false_positive_rate")] = None,
         subgroups: options.Subgroups = "linear",
         depth: options.Depth = None,
@@ -279,7 +279,8 @@ def _frontier(
             favourable=request.favourable,
             side=request.side,
             today=_today(train),
-            gammas=request.gammas,
+            # A list: the default gammas serve means of decisions as well, which are 0 and 1 here.
+            gammas=list(request.gammas),
             notions=list(request.notion),
             estimators=made,
             marginal=asked.marginal,

@@ -33,11 +33,25 @@ from gerrymend.inputs.settings import (
     check_whole,
 )
 from gerrymend.inputs.validation import at_least, check_column
-from gerrymend.notions import NOTION_NAMES, OUTCOME_NAMES, directed_notions
+from gerrymend.notions import (
+    NOTION_NAMES,
+    OUTCOME_NAMES,
+    AnyNotion,
+    FairnessNotion,
+    OutcomeNotion,
+    as_notions,
+    directed_notions,
+)
 
 if TYPE_CHECKING:
     import polars as pl
     from sklearn.compose import ColumnTransformer
+
+# Notions that are linear in decisions, of those that have a name: all but this one.
+_NOT_LINEAR = "squared_error"
+TRAINABLE_NAMES = (*NOTION_NAMES, *(name for name in OUTCOME_NAMES if name != _NOT_LINEAR))
+# What these means are of decisions, by the rate of the same.
+_AS_RATES = {"mean_outcome": "statistical_parity", "absolute_error": "error_rate"}
 
 ESTIMATOR_NAMES = ("logistic", "linear-regression", "tree", "forest", "boosting")
 
@@ -131,14 +145,7 @@ class TrainingRequest(TableRequest):
                 "--prediction and --score exclude each other: one of them says what your model "
                 "decides today."
             )
-        for notion in self.notion:
-            if notion in OUTCOME_NAMES:
-                raise ValueError(
-                    f"--notion {notion} is a mean of numbers, which gerrymend audit takes; models "
-                    f"are trained here for rates: {', '.join(NOTION_NAMES)}. In Python, "
-                    "SubgroupParityClassifier and pareto_frontier take means, too."
-                )
-            check_choice(notion, "--notion", NOTION_NAMES)
+        self._check_notions()
         with errors_in_options(self.options):
             directed_notions(self.notion, self.favourable, self.side)
             for gamma in self.gammas:
@@ -150,6 +157,42 @@ class TrainingRequest(TableRequest):
             check_min_group_size(self.min_group_size)
             if self.max_iter is not None:
                 check_whole(self.max_iter, "max_iter", low=1)
+
+    def _check_notions(self) -> None:
+        """Raise a ValueError for a notion that no model can be trained for, or not with others."""
+        for notion in self.notion:
+            if notion == _NOT_LINEAR:
+                raise ValueError(
+                    f"--notion {notion} is not linear in decisions, and models are trained for "
+                    "what is. Of decisions, 0 or 1, it is absolute_error: pass that."
+                )
+            check_choice(notion, "--notion", TRAINABLE_NAMES)
+        means = [notion for notion in self.notion if notion in OUTCOME_NAMES]
+        if not means or len(means) == len(self.notion):
+            return
+        rate = next(notion for notion in self.notion if notion not in OUTCOME_NAMES)
+        remedy = "Train for them one after the other."
+        if set(means) <= _AS_RATES.keys():
+            same = " and ".join(f"{mean} is {_AS_RATES[mean]}" for mean in means)
+            remedy = f"Of decisions, 0 or 1, {same}: pass that."
+        raise ValueError(f"--notion has the rate {rate} and the mean {means[0]}. {remedy}")
+
+    def notions(self, pair: tuple[Any, ...]) -> tuple[AnyNotion, ...]:
+        """Return the notions to train for, of labels of which the second is the positive one.
+
+        A classifier's positive label is the last in order: where the other one was named, rates
+        are turned round. Raises a ValueError for a mean, which is of the numbers 0 and 1.
+        """
+        notions = as_notions(self.notion)
+        if pair[1] == max(pair):
+            return notions
+        for mean in notions:
+            if isinstance(mean, OutcomeNotion):
+                raise ValueError(
+                    f"--positive {self.positive} is for rates, and the {mean.words} is a mean of "
+                    "decisions as numbers; leave it out."
+                )
+        return tuple(one.of_other_label() for one in notions if isinstance(one, FairnessNotion))
 
     def classifier(self, estimator: str, **parameters: Any) -> Any:
         """Return the classifier to train, not yet fitted; `parameters` are some of its own."""
