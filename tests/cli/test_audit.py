@@ -316,7 +316,7 @@ BAD = [
     ("gaps.csv", ["--label", "race"], "--prediction decided has 5 missing values"),
     ("good.csv", ["--label", "yy"], r"--label='yy' is no column of .* \(did you mean 'y'\?\)\. It"),
     ("good.csv", ["--protected", "race,sx"], "--protected='sx' is no column .* It has: race, y,"),
-    ("good.csv", ["--protected", "race,race"], "--protected has more than one column named 'race'"),
+    ("good.csv", ["--protected", "race,race"], "--protected names the column 'race' more"),
     ("good.csv", ["--protected", "age"], "Column 'age' of --protected is numeric and has missing"),
     ("good.csv", ["--prediction", "p"], "--prediction p has values that are no label: .*--score"),
     ("good.csv", ["--weight", "race"], "--weight race must be numbers; got "),

@@ -76,6 +76,29 @@ def test_bad_calls_are_told_in_options(file, tmp_path):
     assert code in (0, 1), err
 
 
+@pytest.mark.parametrize("option", ["--protected", "--control"])
+@pytest.mark.parametrize("command", ["audit", "fit", "frontier"])
+def test_a_column_is_named_once(file, tmp_path, command, option):
+    more = {"audit": ["--prediction", "hired"], "fit": ["--out", tmp_path / "m.skops"]}
+    for names in (["sex,sex"], ["sex", option, "sex"]):
+        how = ["--label", "hired", "--protected", "age", *more.get(command, [])]
+        how = [part for part in how if option != "--protected" or part not in (option, "age")]
+        code, _, err = call(command, file, *how, option, *names)
+        assert code == 2
+        assert f"{option} names the column 'sex' more than once; name it once." in err
+
+
+def test_a_gate_stays_shut_where_what_is_protected_is_controlled_for(file, tmp_path):
+    """Of women and men that are only compared among themselves nothing differs."""
+    how = [file, "--label", "hired", "--protected", "sex", "--drop", "label", "--control", "sex",
+           "--notion", "statistical_parity", "--subgroups", "marginals"]  # fmt: skip
+    code, out, err = call("fit", *how, "--gamma", 0.1, "--out", tmp_path / "m.skops")
+    assert code == 3, err
+    assert "each stratum of sex has one value of the protected attribute sex" in " ".join(
+        out.lower().split()
+    )
+
+
 def test_an_audit_within_strata_says_how_to_train():
     decided = (X[:, 0] > 0).astype(int)
     report = audit(

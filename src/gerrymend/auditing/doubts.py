@@ -11,7 +11,8 @@ import numpy as np
 
 from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.auditing.provenance import fingerprint
-from gerrymend.auditing.tally import NotionTally, Tally, largest_rounding
+from gerrymend.auditing.stratum_doubts import about_strata
+from gerrymend.auditing.tally import Tally, largest_rounding
 from gerrymend.inputs.identifiers import nearly_unique
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Decided
@@ -57,8 +58,9 @@ class Doubt(NamedTuple):
     Codes are decisions_equal_labels, decisions_oppose_labels, decisions_nearly_equal_labels,
     decisions_nearly_oppose_labels, label_is_protected, decision_is_protected, constant_attribute,
     constant_decisions, threshold_outside_scores, nearly_unique_attribute, missing_is_category,
-    numbers_are_categories, gamma_allows_everything, control_is_outcome, reference_outside_outcomes,
-    scores_equal_outcomes, scores_on_one_side, holdout_is_searched and rows_dropped.
+    numbers_are_categories, gamma_allows_everything, control_is_outcome, control_is_protected,
+    reference_outside_outcomes, scores_equal_outcomes, scores_on_one_side, holdout_is_searched and
+    rows_dropped.
     """
 
     code: str
@@ -109,7 +111,7 @@ def doubts_of(
         *_about_references(tally, notions),
         *_about_scores(tally),
     ]
-    found += _about_strata(tally, notions)
+    found += [Doubt(*told) for told in about_strata(tally, notions)]
     if held_out is not None and fingerprint(held_out) == fingerprint(tally):
         found.append(
             Doubt(
@@ -329,33 +331,6 @@ def _tells(column: Column, weights: Sequence[Any], total: Any) -> bool:
         )
         for weight in weights
     )
-
-
-def _about_strata(tally: Tally, notions: Sequence[AnyNotion]) -> Iterator[Doubt]:
-    """Yield a doubt where strata leave nothing to differ: every outcome is that of its stratum."""
-    for notion in notions:
-        seen = tally.of_notion(notion)
-        if len(seen.strata) < 2:
-            continue
-        ranges = [_outcome_ends(part) for part in seen.strata]
-        if all(low == high for low, high in ranges):
-            names = " and ".join(column.name for column in tally.strata_columns)
-            yield Doubt(
-                "control_is_outcome",
-                f"The {seen.notion.words} is the same for all rows of a stratum: {names} is what "
-                "groups are compared by, in other words, and within it no subgroup can differ.",
-            )
-            return
-
-
-def _outcome_ends(part: NotionTally) -> tuple[float, float]:
-    """Return the least and the largest outcome in a stratum, as far as its sums tell them."""
-    low, high = part.outcome_range
-    if part.tally.spread is not None:
-        return low, high
-    rate = float(part.outcomes.sum() / part.cells.mass.sum())
-    # All rows have the least outcome or all the largest, or else they differ.
-    return (rate, rate) if rate in (low, high) else (low, high)
 
 
 def _about_gamma(

@@ -76,6 +76,8 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
         found.add("missing_is_category")
     if any(map(_has_amounts, table.attributes.values())):
         found.add("numbers_are_categories")
+    if any(_is_controlled(table, attribute) for attribute in table.attributes.values()):
+        found.add("control_is_protected")
     if table.n_rows > _FEW_ROWS:
         # Of two classes the other one follows from this.
         tables = list(table.by_class.values()) or [table]
@@ -92,6 +94,17 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
             if _nearly_unique(attribute, table.n_rows):
                 found.add("nearly_unique_attribute")
     return found
+
+
+def _is_controlled(table: Table, attribute: Attribute) -> bool:
+    """Return whether an attribute has one value in each stratum, and more than one overall."""
+
+    def distinct(part: Table) -> set[Any]:
+        pairs = zip(attribute.values, part.weight, strict=True)
+        return {value for value, weight in pairs if any(weight)}
+
+    strata = table.strata.values()
+    return bool(strata) and len(distinct(table)) > 1 and all(len(distinct(p)) < 2 for p in strata)
 
 
 def _about_scores(low: Fraction, high: Fraction) -> set[str]:

@@ -119,9 +119,7 @@ class TableRequest:
         A line of a frame with `counts` stands for as many rows.
         """
         there = frame.collect_schema().names()
-        attributes = split(self.protected, there)
-        for column in attributes:
-            check_column(column, "--protected", there, str(file))
+        attributes = _named_once(self.protected, "--protected", there, file)
         import polars as pl
 
         try:
@@ -140,10 +138,7 @@ class TableRequest:
         if self.control is None:
             return None
         there = frame.collect_schema().names()
-        controls = split(self.control, there)
-        for column in controls:
-            check_column(column, "--control", there, str(self.file))
-        return controls
+        return _named_once(self.control, "--control", there, self.file)
 
     def positive_label(self, frame: "pl.LazyFrame") -> Any:
         """Return the positive label in the type of the labels, from the text of the option.
@@ -177,6 +172,16 @@ class TableRequest:
             TO_NUMBERS.name: "Write them as plain numbers in FILE",
             BY_DATE.name: "--dates, which reads those that are written 2024-12-31 or 31.12.2024",
         }
+
+
+def _named_once(given: list[str], option: str, there: list[str], file: Path) -> list[str]:
+    """Return the columns that an option names; raise a ValueError for one that is not there."""
+    columns = split(given, there)
+    for column in columns:
+        check_column(column, option, there, str(file))
+        if columns.count(column) > 1:
+            raise ValueError(f"{option} names the column {column!r} more than once; name it once.")
+    return columns
 
 
 def check_named(frame: "pl.LazyFrame", single: Mapping[str, str | None], file: Path) -> None:
