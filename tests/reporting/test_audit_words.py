@@ -461,3 +461,14 @@ def test_how_it_was_done_has_confidence_resamples_and_discovery_rate():
     told = dict(how_facts(asked.to_dict()))
     assert told["For the people behind the rows"] == "90 % confidence, 40 resamples"
     assert told["Flags"] == f"false discovery rate 20 %, {asked.discovery.tested} groups tested"
+
+
+def test_what_comes_next_is_no_matter_of_python_where_labels_are_lacking():
+    rows = {"sensitive_features": {"sex": ["F", "M"] * 40}, "notion": "statistical_parity"}
+    decided = [0, 1] * 40
+    plain = next_sentences(audit(None, decided, **rows).to_dict())[-1]
+    assert plain.startswith("Models are trained on labels, of which there are none here")
+    own = next_sentences(audit([0, 1, 1, 0] * 20, decided, **rows, reference=0.3).to_dict())[-1]
+    assert "not as a reference of one's own" in own
+    for report in (audit(None, decided, **rows), audit([0, 1, 1, 0] * 20, decided, **rows)):
+        assert "Python" not in report.to_markdown()

@@ -24,8 +24,7 @@ from gerrymend.frontier.tradeoffs import ParetoFrontier, mark_dominated, mark_re
 from gerrymend.frontier.training import trained_and_audited
 from gerrymend.inputs.sample import Names, Sample, named_columns
 from gerrymend.inputs.settings import check_budget, check_callable, check_test_size
-from gerrymend.notions import OutcomeNotion, directed_notions, moment_of
-from gerrymend.training.assemble import check_decisions
+from gerrymend.notions import OutcomeNotion, check_decisions, directed_notions, moment_of
 from gerrymend.training.fit import ParityClassifier
 
 
@@ -254,7 +253,7 @@ def _check_rows(samples: Sequence[Sample], settings: Sequence[Setting], *, leave
     for sample, lead in zip(samples, ("", "In the test rows: "), strict=False):
         try:
             for rate in rates:
-                check_decisions(rate, sample)
+                check_decisions(rate, sample.classes)
                 if isinstance(rate, OutcomeNotion) and len(samples) > 1:
                     rate.check_any_rows(sample.y.astype(float), np.full(len(sample.y), 0.5))
             moments = [moment_of(rate, sample.y) for rate in rates]

@@ -17,18 +17,28 @@ from gerrymend._numeric.sums import Array, total, total_by_cell
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.audit import audit
+from gerrymend.auditing.outcome_tables import tally_of_outcomes
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.row_data import Rows
 from gerrymend.auditing.strata import strata_of, stratified
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.categories import check_label_types
-from gerrymend.inputs.sample import Decided, Names, Sample, named_columns, read_vector
+from gerrymend.inputs.protected import Cells
+from gerrymend.inputs.sample import Decided, Names, Numbers, Sample, named_columns, read_vector
 from gerrymend.inputs.settings import check_budget, check_choice, check_flag, check_gamma
 from gerrymend.models.derandomization_cost import DerandomizationCost, Figures
 from gerrymend.models.mixture import Predictor, ThresholdPredictor
 from gerrymend.models.mixture_classifier import MixtureClassifier
-from gerrymend.notions import FairnessNotion, NotionLike, as_rates, moment_of, warn_of_unit
+from gerrymend.notions import (
+    AnyNotion,
+    NotionLike,
+    OutcomeNotion,
+    as_trainable,
+    check_decisions,
+    moment_of,
+    warn_of_unit,
+)
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 
 Decisions = NDArray[np.bool_]
@@ -84,7 +94,9 @@ def derandomize(
     gamma = check_gamma(gamma)
     budget = check_budget(budget)
     leave_out = check_flag(leave_out_empty_strata, "leave_out_empty_strata")
-    notions = as_rates(notion)
+    notions = as_trainable(notion)
+    for one in notions:
+        check_decisions(one, classifier.classes_)
     subgroup_class = as_subgroup_class(subgroups)
     if is_dask_collection(X) or is_device_array(X):
         raise ArgumentError(
@@ -108,12 +120,13 @@ def derandomize(
         decided=Decided(None, True, pos_label),
         names=Names(decisions="X"),
     )
+    of_means = isinstance(notions[0], OutcomeNotion)
+    of_rates = {"decision_probabilities": True, "pos_label": pos_label}
     given = {
-        "y_true": sample.labels,
+        "y_true": sample.y if of_means else sample.labels,
         "sensitive_features": sample.protected,
         "sample_weight": sample.given_weight,
-        "decision_probabilities": True,
-        "pos_label": pos_label,
+        **({} if of_means else of_rates),
         "control_features": sample.control,
         "leave_out_empty_strata": leave_out,
     }
@@ -130,7 +143,10 @@ def derandomize(
     # Before the audit of the mixture, which takes up to `budget` seconds, as it may raise.
     candidates = _candidates(classifier, features, tally.rows, how)
     of_mixture = audited(p)
-    search = _Search(tally, notions, subgroup_class)
+    deciding = (
+        partial(_outcomes, sample, notions, strata) if of_means else partial(_deciding, tally)
+    )
+    search = _Search(deciding, p, notions, subgroup_class)
     choice = _least_error(candidates, search, audited, gamma)
     if isinstance(choice, list):
         nearest, reached = _least_unfair(candidates, choice, search, audited, budget)
@@ -232,9 +248,16 @@ class _Search:
     """Search for the worst subgroup of many decisions, earlier finds first as they cost little."""
 
     def __init__(
-        self, tally: Tally, notions: Sequence[FairnessNotion], subgroups: SubgroupClass
+        self,
+        deciding: Callable[[Any], Tally],
+        p: Array,
+        notions: Sequence[AnyNotion],
+        subgroups: SubgroupClass,
     ) -> None:
-        self._tally = tally
+        """Bind the subgroups to the rows that `deciding` sums, of decisions or of `p`."""
+        tally = deciding(p)
+        self._deciding = deciding
+        self._total_weight = tally.total_weight
         self._notions = notions
         self._bound = [tally.of_notion(notion).bind(subgroups) for notion in notions]
         self._known: list[list[Array]] = [[] for _ in notions]
@@ -247,7 +270,7 @@ class _Search:
             for known, residual in zip(self._known, residuals, strict=True)
             if known
         ]
-        n = self._tally.total_weight
+        n = self._total_weight
         # Known subgroups give a lower bound by one product of a matrix and a vector. Candidates of
         # one mixture are alike, so that the worst group of the last often settles the next.
         if values and max(values) / n > enough:
@@ -260,11 +283,21 @@ class _Search:
 
     def _residuals(self, decisions: Decisions) -> list[Array]:
         """Return the residual by cell of each notion, for decisions by row."""
-        tally = _deciding(self._tally, decisions)
+        tally = self._deciding(decisions)
         return [tally.of_notion(notion).residual for notion in self._notions]
 
 
-def _deciding(tally: Tally, decisions: Decisions) -> Tally:
+def _outcomes(
+    sample: Sample, means: Sequence[OutcomeNotion], strata: Cells | None, decisions: Any
+) -> Tally:
+    """Return the table of what decisions bring about, and its strata."""
+    y = sample.y.astype(np.float64)
+    numbers = Numbers(y, decisions.astype(np.float64), sample.columns, sample.weight)
+    tally = tally_of_outcomes(numbers, means)
+    return tally if strata is None else stratified(tally, strata)
+
+
+def _deciding(tally: Tally, decisions: Array | Decisions) -> Tally:
     """Return a tally, and its strata, of other decisions about the same rows."""
     rows = tally.rows
     shape = tally.weight.shape

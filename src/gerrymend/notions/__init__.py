@@ -15,7 +15,13 @@ from gerrymend.notions.choosing import (
     check_overall,
     directed_notions,
 )
-from gerrymend.notions.moments import Moment, as_trainable, moment_of, warn_of_unit
+from gerrymend.notions.moments import (
+    Moment,
+    as_trainable,
+    check_decisions,
+    moment_of,
+    warn_of_unit,
+)
 from gerrymend.notions.outcomes import (
     ABSOLUTE_ERROR,
     MEAN_ERROR,
@@ -68,6 +74,7 @@ __all__ = [
     "as_rates",
     "as_trainable",
     "by_class",
+    "check_decisions",
     "check_labels_given",
     "check_overall",
     "directed_notions",

@@ -7,7 +7,7 @@ are what its function says for decisions of 0 and 1, row by row.
 
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +111,25 @@ def as_trainable(notion: NotionLike) -> tuple[AnyNotion, ...]:
                 "Audits take any.",
             )
     return notions
+
+
+def check_decisions(notion: AnyNotion, labels: NDArray[Any]) -> None:
+    """Raise an ArgumentError for labels that are no decisions of 0 and 1, where a mean needs it.
+
+    >>> from gerrymend.notions import ABSOLUTE_ERROR
+    >>> check_decisions(ABSOLUTE_ERROR, np.array([1, 2]))
+    Traceback (most recent call last):
+        ...
+    gerrymend._runtime.errors.ArgumentError: y has the labels 1 and 2, and the notion \
+'absolute_error' is a mean of what decisions of 0 and 1 bring about; code them as 0 and 1.
+    """
+    known = labels.tolist()
+    if isinstance(notion, OutcomeNotion) and known != [0, 1]:
+        raise ArgumentError(
+            "y",
+            f"has the labels {known[0]!r} and {known[-1]!r}, and the notion {notion.name!r} is a "
+            "mean of what decisions of 0 and 1 bring about; code them as 0 and 1.",
+        )
 
 
 def moment_of(notion: AnyNotion, y: NDArray[np.intp]) -> Moment:

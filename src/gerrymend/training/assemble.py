@@ -29,7 +29,7 @@ from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import is_frame
 from gerrymend.models.estimators import can_be_fitted_from_sums, is_plain_least_squares
-from gerrymend.notions import AnyNotion, Moment, OutcomeNotion, moment_of, warn_of_unit
+from gerrymend.notions import Moment, OutcomeNotion, check_decisions, moment_of, warn_of_unit
 from gerrymend.solvers import FictitiousPlay, GameSolver
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.estimator_checks import check_uses_weights
@@ -98,7 +98,7 @@ def read_rows(
         )
         rows_of = partial(_in_memory, features)
     for notion in setting.notions:
-        check_decisions(notion, sample)
+        check_decisions(notion, sample.classes)
     moments = tuple(moment_of(notion, sample.y) for notion in setting.notions)
     warn_of_unit(max(setting.gammas), moments)
     strata = strata_of(sample, moments, leave_out=setting.leave_out_empty_strata)
@@ -164,17 +164,6 @@ def _in_memory(
     return MemoryRows.of(
         estimator, features, order, auditor.label_cells, auditor.pressed, weight[order], starts
     )
-
-
-def check_decisions(notion: AnyNotion, sample: Sample) -> None:
-    """Raise an ArgumentError for labels that are no decisions of 0 and 1, where a mean needs it."""
-    if isinstance(notion, OutcomeNotion) and sample.classes.tolist() != [0, 1]:
-        raise ArgumentError(
-            "y",
-            f"has the labels {sample.pair[0]!r} and {sample.pair[1]!r}, and the notion "
-            f"{notion.name!r} is a mean of what decisions of 0 and 1 bring about; code them as 0 "
-            "and 1.",
-        )
 
 
 def _is_regression_game(X: Any, setting: Setting, control_features: Any) -> bool:

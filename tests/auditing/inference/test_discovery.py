@@ -142,10 +142,10 @@ def test_marks_and_words():
     assert "none is flagged at a false discovery rate of 1 %" in " ".join(str(fair).split())
 
 
-def false_alarms(samples, rate, n=200):
+def false_alarms(samples, rate, n=200, subgroups="marginals"):
     """The part of samples with a flag, where no group differs: each flag is then a false one."""
     flagged = [
-        audit(**people(n, 1000 + i), subgroups="marginals", discovery_rate=rate).discovery.flagged
+        audit(**people(n, 1000 + i), subgroups=subgroups, discovery_rate=rate).discovery.flagged
         for i in range(samples)
     ]
     return np.mean(np.array(flagged) > 0)
@@ -158,10 +158,12 @@ def test_false_alarms_are_rare():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.1, 0.3])
-def test_null_false_alarms_are_at_most_the_level(rate):
-    samples = 500
+@pytest.mark.parametrize("n", [60, 200, 1000])
+@pytest.mark.parametrize("subgroups", ["marginals", "conjunctions", "value_sets"])
+def test_null_false_alarms_are_at_most_the_level(subgroups, n, rate):
+    samples = 300
     error = 3 * math.sqrt(rate * (1 - rate) / samples)
-    assert false_alarms(samples, rate) <= rate + error
+    assert false_alarms(samples, rate, n, subgroups) <= rate + error
 
 
 @pytest.mark.slow

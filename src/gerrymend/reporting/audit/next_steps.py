@@ -60,6 +60,16 @@ def next_sentences(report: Report) -> list[str]:
             "Models are trained for two labels: merge all classes but the one that matters most "
             "into another, in a column of its own, and train for that."
         )
+    elif not report.get("is_labelled", True):
+        how = (
+            "Models are trained on labels, of which there are none here: with a column of what was "
+            "right to decide, gerrymend frontier trains such models, and gerrymend fit one."
+        )
+    elif _has_reference(report):
+        how = (
+            "Models are trained to treat groups as everyone, or as everyone in their stratum, and "
+            "not as a reference of one's own: audit without it to see what there is to mend."
+        )
     elif _options(report) is None:
         how = (
             "These subgroups and rates are for Python alone: SubgroupParityClassifier(...) takes "
