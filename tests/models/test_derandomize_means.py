@@ -99,5 +99,5 @@ def test_what_can_not_be_is_refused():
     with pytest.raises(ValueError, match="compares the payment with 3"):
         mixture.derandomize(X, Y, **rows, notion=PAY.against(3))
     named = clf.fit(X, np.where(Y, "yes", "no"), sensitive_features=A).mixture_
-    with pytest.raises(ValueError, match="y has the labels 'no' and 'yes', .* code them as 0 and"):
+    with pytest.raises(ValueError, match=r"y has the labels 'no' and 'yes', .* code them as"):
         named.derandomize(X, np.where(Y, "yes", "no"), **rows, notion="mean_error")

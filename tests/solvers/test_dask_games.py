@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from gerrymend import SubgroupParityClassifier, audit
+from gerrymend import OutcomeNotion, SubgroupParityClassifier, audit
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -31,6 +31,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 # Where a fit stops early, it does so elsewhere in every place: near the optimum all are the same.
 LOGISTIC = LogisticRegression(tol=1e-9, max_iter=1000)
 NAMES = list("abcdef")
+
+
+# 3 EUR for whoever is granted and does not repay, and a fee of 0.5 for anyone who is.
+LOSS = OutcomeNotion("loss", lambda y, p: (3 * (1 - y) - 0.5) * p, unit="EUR")
+AMONG = OutcomeNotion("missed", lambda y, p: 20 * (1 - p), event=lambda y, p: y == 1)
 
 
 def problem(n=600, seed=0):
@@ -81,6 +86,10 @@ def assert_same(ours, theirs, X):
     [
         {},
         {"estimator": LinearRegression(), "subgroups": "marginals", "notion": "equalized_odds"},
+        {"subgroups": "marginals", "notion": LOSS, "gamma": 0.03},
+        slow({"subgroups": "conjunctions", "notion": "mean_error"}),
+        slow({"subgroups": "marginals", "notion": (AMONG, "absolute_error"), "gamma": 0.1}),
+        slow({"solver": "fictitious_play", "max_iter": 15, "notion": LOSS}),
         slow({"estimator": LinearRegression()}),
         slow({"subgroups": "conjunctions", "notion": "statistical_parity"}),
         slow({"solver": "multiplicative_weights", "subgroups": "marginals", "max_iter": 15}),
@@ -112,6 +121,44 @@ def test_frames_have_categories_strata_and_an_empty_partition(client):
 
     for one, other in zip(fit_path(there), fit_path(frame), strict=True):
         assert_same(one, other, frame[NAMES])
+
+
+def test_means_within_strata_are_those_of_rows_in_memory(client):
+    frame = table()
+    frame["label"] = (frame["label"] == "yes").astype(int)
+    frame, there = in_parts(frame)
+    how = {"subgroups": "marginals", "notion": LOSS, "max_iter": 6, "gamma": 0.02}
+    ours, theirs = (
+        model(**how).fit(
+            data[NAMES], data["label"], sensitive_features=data[["group", "e"]],
+            control_features=data["job"], sample_weight=data["weight"],
+        )
+        for data in (there, frame)
+    )  # fmt: skip
+    assert_same(ours, theirs, frame[NAMES])
+    assert ours.worst_subgroup_.notion.unit == "EUR"
+
+
+@pytest.mark.parametrize(
+    ("notion", "told"),
+    [
+        (OutcomeNotion("own", lambda y, p: p - y.mean()), "'own' depends on more than y_true and"),
+        (OutcomeNotion("own", lambda y, p: np.arange(600) * p), "'own' has an outcome that raised"),
+        ("squared_error", "'squared_error' is not linear in decisions"),
+    ],
+)
+def test_means_of_more_than_a_label_need_the_rows(notion, told):
+    """They are refused before a row is read, and so without a cluster."""
+    X, y, A, _ = lazy(*problem())
+    with pytest.raises(ValueError, match=f"X is .* no row is brought here, .*{told}"):
+        model(notion=notion, subgroups="marginals").fit(X, y, sensitive_features=A)
+
+
+def test_labels_of_means_are_numbers_on_a_cluster_too(client):
+    X, y, A, _ = problem()
+    x, labels, protected = lazy(X, np.where(y == 1, "yes", "no"), A)
+    with pytest.raises(ValueError, match=r"y has the labels 'no' and 'yes', .* code them as 0"):
+        model(notion=LOSS, subgroups="marginals").fit(x, labels, sensitive_features=protected)
 
 
 def test_a_fit_starts_from_the_last(client):

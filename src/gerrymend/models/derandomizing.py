@@ -120,13 +120,13 @@ def derandomize(
         decided=Decided(None, True, pos_label),
         names=Names(decisions="X"),
     )
-    of_means = isinstance(notions[0], OutcomeNotion)
+    means = [one for one in notions if isinstance(one, OutcomeNotion)]
     of_rates = {"decision_probabilities": True, "pos_label": pos_label}
     given = {
-        "y_true": sample.y if of_means else sample.labels,
+        "y_true": sample.y if means else sample.labels,
         "sensitive_features": sample.protected,
         "sample_weight": sample.given_weight,
-        **({} if of_means else of_rates),
+        **({} if means else of_rates),
         "control_features": sample.control,
         "leave_out_empty_strata": leave_out,
     }
@@ -143,9 +143,9 @@ def derandomize(
     # Before the audit of the mixture, which takes up to `budget` seconds, as it may raise.
     candidates = _candidates(classifier, features, tally.rows, how)
     of_mixture = audited(p)
-    deciding = (
-        partial(_outcomes, sample, notions, strata) if of_means else partial(_deciding, tally)
-    )
+    deciding: Callable[[Any], Tally] = partial(_deciding, tally)
+    if means:
+        deciding = partial(_outcomes, sample, means, strata)
     search = _Search(deciding, p, notions, subgroup_class)
     choice = _least_error(candidates, search, audited, gamma)
     if isinstance(choice, list):

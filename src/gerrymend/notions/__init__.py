@@ -18,6 +18,7 @@ from gerrymend.notions.choosing import (
 from gerrymend.notions.moments import (
     Moment,
     as_trainable,
+    check_by_label,
     check_decisions,
     moment_of,
     warn_of_unit,
@@ -74,6 +75,7 @@ __all__ = [
     "as_rates",
     "as_trainable",
     "by_class",
+    "check_by_label",
     "check_decisions",
     "check_labels_given",
     "check_overall",

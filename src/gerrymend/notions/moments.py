@@ -148,6 +148,31 @@ def moment_of(notion: AnyNotion, y: NDArray[np.intp]) -> Moment:
     return _linear(notion, y.astype(np.float64))
 
 
+def check_by_label(notion: AnyNotion) -> None:
+    """Raise an ArgumentError unless outcomes follow from the label and the decision of a row alone.
+
+    Where rows are on a cluster, labels and decisions are all that is known of them here.
+
+    >>> from gerrymend.notions import MEAN_ERROR
+    >>> check_by_label(MEAN_ERROR)
+    >>> check_by_label(OutcomeNotion("excess", lambda y, p: p - y.mean()))
+    Traceback (most recent call last):
+        ...
+    gerrymend._runtime.errors.ArgumentError: notion 'excess' depends on more than y_true and \
+y_pred of a row: on other rows, or on its place.
+    """
+    some = np.array([0, 1, 1, 1, 0, 1, 1], dtype=np.intp)
+    pair = moment_of(notion, np.array([0, 1], dtype=np.intp)).take(some)
+    several = moment_of(notion, some)
+    # Rates compare by what they are called; the arrays say what they make of rows.
+    if not all(np.allclose(a, b) for a, b in zip(pair[1:], several[1:], strict=True)):
+        raise ArgumentError(
+            "notion",
+            f"{notion.name!r} depends on more than y_true and y_pred of a row: on other rows, or "
+            "on its place.",
+        )
+
+
 def _linear(notion: OutcomeNotion, y: Array) -> Moment:
     """Ask a user's functions for decisions of 0 and 1, and for one that is either.
 

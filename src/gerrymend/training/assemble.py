@@ -29,7 +29,14 @@ from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import is_frame
 from gerrymend.models.estimators import can_be_fitted_from_sums, is_plain_least_squares
-from gerrymend.notions import Moment, OutcomeNotion, check_decisions, moment_of, warn_of_unit
+from gerrymend.notions import (
+    Moment,
+    OutcomeNotion,
+    check_by_label,
+    check_decisions,
+    moment_of,
+    warn_of_unit,
+)
 from gerrymend.solvers import FictitiousPlay, GameSolver
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.estimator_checks import check_uses_weights
@@ -215,13 +222,16 @@ def _check_elsewhere(X: Any, setting: Setting, others: Mapping[str, Any]) -> Non
             "and of LinearRegression(). Pass one of these, or pass NumPy arrays."
             f"{native * of_dask}",
         )
-    means = [notion for notion in setting.notions if isinstance(notion, OutcomeNotion)]
-    if of_dask and means:
-        raise ArgumentError(
-            Argument("notion", value=repr(means[0].name)),
-            f"is a mean of what a function says of rows, and X is {in_words(X)}, of which no row "
-            "is brought here. Pass NumPy arrays, by .compute(), or one of the rates.",
-        )
+    for notion in setting.notions if of_dask else ():
+        try:
+            check_by_label(notion)
+        except ArgumentError as error:
+            error.lead = (
+                f"X is {in_words(X)}, of which no row is brought here, so that a mean has to be a "
+                "function of y_true and y_pred alone (or pass NumPy arrays, by .compute()): "
+                f"{error.lead}"
+            )
+            raise
 
 
 def _check_in_one_place(X: Any, estimator: Any, others: Mapping[str, Any]) -> None:

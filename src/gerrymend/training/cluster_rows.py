@@ -12,7 +12,7 @@ from gerrymend.inputs.fit_identity import combined_digests
 from gerrymend.inputs.protected import Column, check_spreads
 from gerrymend.inputs.validation import as_vector, check_labels
 from gerrymend.inputs.weights import no_weight
-from gerrymend.notions import moment_of, warn_of_unit
+from gerrymend.notions import OutcomeNotion, check_decisions, moment_of, warn_of_unit
 from gerrymend.solvers import GameSolver
 from gerrymend.solvers.dask.blocks import DaskBlocks
 from gerrymend.solvers.dask.partition_block import Entries, PartitionBlock, check_few
@@ -24,6 +24,9 @@ from gerrymend.solvers.players.row_block import RowBlock
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.rows import RowsRead
 from gerrymend.training.games import Game, Setting, game_of, rate_of
+
+# Outcomes are functions of the label and the decision alone, so that one row of each label tells.
+_BOTH = np.array([0, 1], dtype=np.intp)
 
 
 def read_cluster(
@@ -42,16 +45,22 @@ def read_cluster(
     rows = merged(summaries)
     n_rows = [summary.n_rows for summary in summaries]
     classes = check_labels(as_vector(rows.labels, "y"), "y")
+    for notion in setting.notions:
+        check_decisions(notion, classes)
     levels = _categories(rows.levels)
     controls = _categories(rows.controls)
 
     def digests() -> dict[str, str]:
         names = {"X": repr(list(X.columns)) if is_dask_frame(X) else ""}
+        # A mean is known by its name elsewhere: what its functions make of labels is in here.
+        if means := [one for one in setting.notions if isinstance(one, OutcomeNotion)]:
+            made = [[part.tolist() for part in moment_of(one, _BOTH)[1:]] for one in means]
+            names["notion"] = repr(made)
         return combined_digests([names, *blocks.gather(PartitionBlock.digests)], n_rows)
 
     def begin(estimator: Any, solver: GameSolver, gammas: list[float], C: float) -> Game:
         entries = blocks.gather(PartitionBlock.settle, classes.tolist()[1], levels, controls)
-        label_cells, there = _label_cells(blocks, entries, levels, controls, setting)
+        label_cells, there, scale = _label_cells(blocks, entries, levels, controls, setting)
         rates = [rate_of(notion) for notion in setting.notions]
         auditor = Auditor(rates, setting.subgroups, label_cells, setting.audited)
         learner: BlockLearner
@@ -61,7 +70,7 @@ def read_cluster(
         else:
             learner = learner_from_sums(estimator, there, label_cells.weight, auditor.base_cost)
         there_rows = BlockRows(there, label_cells, learner)
-        return game_of(there_rows, auditor, setting, solver, gammas, C)
+        return game_of(there_rows, auditor, setting, solver, gammas, C, scale)
 
     # Names and categories alone: what asks for these columns, such as a checkpoint, needs no
     # values, and the values stay on the cluster.
@@ -81,8 +90,12 @@ def _label_cells(
     levels: Mapping[str, tuple[Any, ...] | None],
     controls: Mapping[str, tuple[Any, ...] | None],
     setting: Setting,
-) -> tuple[LabelCells, LabelCellBlocks]:
-    """Merge what blocks have into distinct label-cells; return also which each block has."""
+) -> tuple[LabelCells, LabelCellBlocks, float | None]:
+    """Merge what blocks have into distinct label-cells; return also which each block has.
+
+    The last is the unit of the game: of means the most that a decision changes an outcome by, and
+    None for rates.
+    """
     # An entry begins with values, number of rows and weight by label-cell of its block; the fourth,
     # whether weights are whole numbers, is no array.
     values, n_rows, weight = (
@@ -101,7 +114,7 @@ def _label_cells(
     ]
     protected = columns[: len(levels)]
     check_spreads(protected)
-    moments = tuple(moment_of(rate_of(notion), labels) for notion in setting.notions)
+    moments = tuple(moment_of(notion, _BOTH).take(labels) for notion in setting.notions)
     warn_of_unit(max(setting.gammas), moments)
     stratum = None
     if controls:
@@ -112,6 +125,8 @@ def _label_cells(
             int(n_rows.sum()),
             leave_out=setting.leave_out_empty_strata,
         ).index
+    own = [moment for moment in moments if moment.is_own]
+    scale = max((moment.scale for moment in own), default=1.0)
     label_cells, place = LabelCells.of_parts(
         protected,
         labels,
@@ -119,8 +134,10 @@ def _label_cells(
         n_rows,
         is_whole=all(part.is_whole for part in entries),
         stratum=stratum,
+        own_moments=tuple(moment.over(scale) for moment in own),
     )
     check_few(len(label_cells))
     # Cut `place` back into blocks, in the order in which they were concatenated.
     ends = np.cumsum([len(part.weight) for part in entries])[:-1]
-    return label_cells, LabelCellBlocks(blocks, np.split(place, ends), len(label_cells))
+    there = LabelCellBlocks(blocks, np.split(place, ends), len(label_cells))
+    return label_cells, there, scale if own else None

@@ -102,6 +102,7 @@ class LabelCells:
         *,
         is_whole: bool,
         stratum: NDArray[np.intp] | None = None,
+        own_moments: tuple[Moment, ...] = (),
     ) -> tuple["LabelCells", NDArray[np.intp]]:
         """Return distinct label-cells of those of several parts of the rows, and which each is.
 
@@ -112,7 +113,7 @@ class LabelCells:
         >>> label_cells.n_rows.tolist(), place.tolist()
         ([7, 1], [0, 1, 0])
         """
-        parts = cls(labels, distinct_rows(columns), weight, n_rows, is_whole, stratum)
+        parts = cls(labels, distinct_rows(columns), weight, n_rows, is_whole, stratum, own_moments)
         label_cells, starts, order = parts._distinct()
         # Parts sorted by `order` fall into runs, one a label-cell; scatter the run's number back.
         place = np.empty(len(labels), dtype=np.intp)
