@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gerrymend import GroupMean, OutcomeNotion, audit, audit_counts
+from gerrymend import GroupMean, OutcomeNotion, audit, audit_counts, check_report
 from tests.auditing.test_lazy_numbers import close
 from tests.checking import assert_checked
 
@@ -141,3 +141,53 @@ ASKED = {"total": "total", "squares": "squares", "notion": "mean_outcome"}
 def test_what_is_wrong_with_sums_is_said(change, asked, words):
     with pytest.raises((ValueError, TypeError), match=words):
         audit_counts(SUMS | change, sensitive_features="town", **ASKED | asked)
+
+
+def summed(town, days):
+    """Return a line for each town, with the sums of its rows."""
+    lines = [(t, int((town == t).sum()), days[town == t].sum(), (days[town == t] ** 2).sum())
+             for t in np.unique(town)]  # fmt: skip
+    return pl.DataFrame(lines, schema=["town", "count", "total", "squares"], orient="row")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sums_alone_tell_of_a_gamma_that_nothing_can_exceed(seed):
+    """Half the standard deviation: half of all, above the mean, has that where there are two."""
+    rng = np.random.default_rng(seed)
+    town = rng.choice(["Au", "Ulm"], 60)
+    days = np.where(town == "Au", 3.0, 7.0) if seed == 0 else np.round(rng.gamma(2, 5, 60), 1)
+    names = {"sensitive_features": "town", "total": "total", "squares": "squares"}
+    how = {"notion": "mean_outcome", "subgroups": "marginals"}
+    most = days.std() / 2
+    # Of any group that there could be the largest is that of the k largest outcomes.
+    above = np.cumsum(np.sort(days - days.mean())[::-1]) / 60
+    assert above.max() <= most + 1e-12
+    rows = {"y_true": None, "y_pred": days, "sensitive_features": {"town": town}}
+    for gamma, told in ((most * 0.999, False), (most * 1.001, True), (1e6, True)):
+        report = audit_counts(summed(town, days), **names, **how, gamma=gamma)
+        codes = [doubt.code for doubt in report.warnings]
+        assert codes == ["gamma_allows_everything"] * told
+        assert check_report(report, **rows).ok == (told or gamma < np.ptp(days) / 4)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -12345.67, 1e9 / 7])
+def test_sums_alone_tell_of_outcomes_that_are_all_alike(value):
+    town = np.array(["Au", "Ulm"] * 30)
+    days = np.full(60, value)
+    names = {"sensitive_features": "town", "total": "total", "squares": "squares"}
+    report = audit_counts(summed(town, days), **names, notion="mean_outcome", gamma=0.1)
+    assert [doubt.code for doubt in report.warnings] == ["constant_decisions"]
+    assert f"is {value:g} in every row, as far as sums tell." in report.warnings[0].sentence
+    checked = check_report(report, None, days, sensitive_features={"town": town})
+    # Intervals are as wide as what squares lose, and no others are from the rows.
+    assert not [problem for problem in checked.problems if "warnings" in problem]
+
+
+def test_a_small_difference_of_large_numbers_is_one():
+    """Squares lose it, and totals don't."""
+    town = np.array(["Au", "Ulm"] * 30)
+    seconds = 1.7e9 + 60.0 * (town == "Ulm")
+    names = {"sensitive_features": "town", "total": "total", "squares": "squares"}
+    report = audit_counts(summed(town, seconds), **names, notion="mean_outcome", gamma=1.0)
+    assert report.unfairness == pytest.approx(15.0)
+    assert [doubt.code for doubt in report.warnings] == []

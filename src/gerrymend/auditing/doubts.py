@@ -4,6 +4,7 @@ A verdict is about the columns that were given. Where these are probably not the
 meant, nothing differs, or everything does, for reasons that are not fairness.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -27,6 +28,9 @@ _FEW_ROWS = 20
 _TIMES = 100
 # More than this part of the rows, dropped, can be a group that a verdict of the others hides.
 _MOST_DROPPED = 0.05
+# Parts of the mean that sums don't keep: in those of squares, errors of 10⁻¹² leave the root.
+_LOST_IN_SUMS = 1e-11
+_LOST_IN_SQUARES = 1e-6
 _NOTHING = "No subgroup can differ, which says nothing of fairness."
 _NOT_DECISIONS = f"{_NOTHING} Check that these are the decisions that were meant."
 _NOT_NUMBERS = f"{_NOTHING} Check that these are the numbers that were meant."
@@ -230,11 +234,29 @@ def _about_numbers(tally: Tally) -> Iterator[Doubt]:
     """Yield a doubt about each outcome that is the same in every row that counts."""
     for name, view in tally.views.items():
         low, high = view.outcome_range
-        if low == high:
-            yield Doubt(
-                "constant_decisions",
-                f"The {in_words(name)} is {low:g} in every row. {_NOT_NUMBERS}",
-            )
+        alike = low == high
+        value = f"{low:g} in every row"
+        if math.isinf(high):
+            alike = _deviation(view) == 0
+            value = f"{view.centre:g} in every row, as far as sums tell"
+        if alike:
+            yield Doubt("constant_decisions", f"The {in_words(name)} is {value}. {_NOT_NUMBERS}")
+
+
+def _deviation(view: Tally) -> float:
+    """Return the standard deviation of outcomes of rows that weigh 1 each, from their sums.
+
+    It is 0 where neither the means of cells nor the squares tell it from that.
+    """
+    assert view.spread is not None
+    rows = view.weight[1]
+    there = rows > 0
+    apart = np.abs(view.positive[1][there] / rows[there] - view.centre).max(initial=0.0)
+    # The second power of differences from the mean, of rows that count.
+    deviation = math.sqrt(float(view.spread[1, 1].sum() / rows.sum())) if there.any() else 0.0
+    size = abs(view.centre)
+    lost = apart <= _LOST_IN_SUMS * size and deviation <= _LOST_IN_SQUARES * size
+    return 0.0 if lost else deviation
 
 
 def _one_with_labels(tally: Tally) -> Doubt | None:
@@ -345,6 +367,10 @@ def _about_gamma(
     rows for numbers: no group has more than e/4 of that range, and the half that alone is decided
     1 has as much. Compared with a reference of one's own a group, or everyone, has e times how far
     an outcome can be from that.
+
+    Where sums alone are known, the range is not, but the standard deviation σ is. With t the
+    indicator of the group, less its mean s, the unfairness is e times the mean of t·(u − ū), and so
+    by Cauchy and Schwarz at most e·√(s·(1 − s))·σ ≤ e·σ/2; within strata deviations are smaller.
     """
     most = 0.0
     every = [tally.of_notion(notion) for notion in notions]
@@ -352,7 +378,10 @@ def _about_gamma(
         low, high = seen.outcome_range
         share = float(seen.cells.mass.sum()) / tally.total_weight
         part = 0.25 if seen.notion.reference == OVERALL else 1.0
-        most = max(most, share * part * seen.compared.reach(low, high))
+        far = part * seen.compared.reach(low, high)
+        if math.isinf(high) and seen.notion.reference == OVERALL:
+            far = _deviation(seen.tally) / 2
+        most = max(most, share * far)
     rounding = largest_rounding(every)
     # Of outcomes that are all alike another doubt tells: no gamma would ask for anything.
     if most > 0 and gamma >= most - rounding:

@@ -48,6 +48,8 @@ def check_warnings(case: Case) -> None:
     scale = max((abs(end) for one in stated["notions"] for end in _ends(table, one)), default=1)
     if _allows_everything(table, stated, slack=TOLERANCE * scale):
         possible.add("gamma_allows_everything")
+    if table.views and all(_within_deviation(table, one, stated) for one in stated["notions"]):
+        possible.add("gamma_allows_everything")
     for code in codes:
         # Of numbers, each notion has outcomes of its own that may all be the same.
         twice = codes.count(code) > max(1, len(table.views))
@@ -151,6 +153,23 @@ def _allows_everything(table: Table, stated: Mapping[str, Any], slack: Fraction 
         far = farthest(*_ends(table, notion), reference)
         most = max(most, mass / table.total_weight * far * part)
     return most > 0 and exact(stated["gamma"]) >= most - slack
+
+
+def _within_deviation(table: Table, notion: Mapping[str, Any], stated: Mapping[str, Any]) -> bool:
+    """Return whether gamma is no less than half the standard deviation of outcomes.
+
+    No group of rows that weigh 1 each has more, by Cauchy and Schwarz; audits of sums alone, which
+    know no range, warn by that.
+    """
+    view = table.view(notion)
+    weights = [weight[1] for weight in view.weight]
+    n = sum(weights, ZERO)
+    if view.spread is None or weights != [rows[1] for rows in view.rows] or not n:
+        return False
+    mean = sum((positive[1] for positive in view.positive), ZERO) / n
+    variance = sum((by_label[1][1] for by_label in view.spread), ZERO) / n - mean**2
+    slack = TOLERANCE * max(Fraction(1), abs(mean))
+    return (2 * exact(stated["gamma"]) + slack) ** 2 >= variance > 0
 
 
 def _ends(table: Table, notion: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
