@@ -46,7 +46,11 @@ def unfairness(name, decisions, weight, strata):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("controlled", [False, True])
-@pytest.mark.parametrize("notion", [PAY, LATE, "mean_error", "absolute_error"], ids=str)
+@pytest.mark.parametrize(
+    "notion",
+    [PAY, LATE, "mean_error", "absolute_error"],
+    ids=["payment", "shortfall", "mean_error", "absolute_error"],
+)
 def test_the_choice_is_the_best_of_all_candidates(notion, controlled, weighted):
     name = notion if isinstance(notion, str) else notion.name
     scale = 1.0 if isinstance(notion, str) else 100.0

@@ -81,6 +81,11 @@ def assert_same(ours, theirs, X):
     assert str(ours.worst_subgroup_) == str(theirs.worst_subgroup_)
 
 
+def in_words(settings):
+    """Return a name that is the same in every process: a function's repr has its address."""
+    return ", ".join(f"{name}={getattr(value, 'name', value)}" for name, value in settings.items())
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -97,7 +102,7 @@ def assert_same(ours, theirs, X):
         slow({"solver": "fictitious_play", "max_iter": 15}),
         slow({"certify": True, "subgroups": "marginals", "max_iter": 60}),
     ],
-    ids=repr,
+    ids=in_words,
 )
 def test_arrays_are_fitted_as_in_memory(client, settings):
     X, y, A, weight = problem()
