@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from gerrymend.cli.exit_codes import gate_decision
 from tests.auditing.inference.test_standing_out import small_group_hit_hard
 from tests.cli.calling import call
 
@@ -231,7 +232,8 @@ def test_no_warning_where_there_is_no_doubt(folder):
 def test_a_quiet_gate_prints_warnings_and_why_it_is_shut(folder):
     code, out, err = gate(folder / "point.csv", "--quiet")
     assert (code, out, err.count("\n")) == (1, "", 1)
-    assert err.startswith("More unfair than allowed on these rows. Whether chance alone could make")
+    assert err.startswith("Exit code 1: a subgroup exceeds gamma. More unfair than allowed on ")
+    assert " on these rows. Whether chance alone could make" in err
     assert "may not show. The subgroup that differs most is " in err
     # Who, how much, and whether it could be chance.
     lead = json.loads(gate(folder / "point.csv", "--json", "-")[1])["lead"]
@@ -284,6 +286,68 @@ def test_who_is_hit_hard_within_gamma_shuts_a_gate_that_asks(tmp_path):
         assert "--fail-on stands-out" in err
 
 
+@pytest.fixture(scope="module")
+def hit_hard(tmp_path_factory):
+    """A file in which a small group is hit hard, and how it is audited."""
+    y, p, attributes, _ = small_group_hit_hard()
+    path = tmp_path_factory.mktemp("hit") / "small.csv"
+    pl.DataFrame({**attributes, "y": y, "p": p, "same": 1}).write_csv(path)
+    return [path, "--label", "y", "--protected", "sex,region,ethnicity", "--favourable", "positive",
+            "--notion", "false_negative_rate", "--subgroups", "conjunctions"]  # fmt: skip
+
+
+def test_chance_is_asked_of_who_leads_and_not_of_the_search_alone(hit_hard):
+    """The largest unfairness may be chance, and who leads is none: the gate shuts for it."""
+    asked = ["audit", *hit_hard, "--prediction", "p", "--gamma", "0.001", "--permutations", "99"]
+    code, out, err = call(*asked, "--if-chance", "undecided", "--json", "-")
+    report = json.loads(out)
+    assert report["verdict"] == "exceeds gamma"
+    assert report["p_value"] > 0.05 >= report["lead"]["p_value"]
+    assert report["lead"]["subgroup"] == "region = West and ethnicity = B"
+    assert (code, err) == (1, "Exit code 1: a subgroup exceeds gamma.\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "why"),
+    [
+        (["--gamma", "0.001"], 1, "a subgroup exceeds gamma."),
+        (["--gamma", "0.05"], 0, ""),
+        (["--gamma", "0.05", "--fail-on", "stands-out"], 1,
+         "a group stands out from chance, and --fail-on stands-out fails for that; none is above "
+         "gamma."),
+        (["--gamma", "0.05", "--fail-on", "stands-out", "--permutations", "9"], 3,
+         "--fail-on stands-out can't be told: 9 permutations are too few for p = 0.05; 19 are "
+         "enough."),
+        (["--prediction", "same", "--gamma", "0.05"], 3,
+         "the report warns of what it was given; --accept-warnings lets the verdict decide."),
+        (["--prediction", "same", "--gamma", "0.05", "--accept-warnings"], 0, ""),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("quiet", [True, False])
+def test_one_line_says_why_the_code_is_what_it_is(hit_hard, options, code, why, quiet):
+    shown = ["--quiet"] if quiet else []
+    decided = [] if "--prediction" in options else ["--prediction", "p"]
+    done, _, err = call("audit", *hit_hard, "--permutations", "39", *decided, *options, *shown)
+    assert done == code
+    lines = [line for line in err.splitlines() if line.startswith("Exit code")]
+    if not why:
+        assert lines == []
+        return
+    (line,) = lines
+    told = f"Exit code {code}: {why}"
+    assert line.startswith(told) if quiet else line == told
+
+
+def test_a_verdict_that_is_none_is_why_by_itself():
+    decided = gate_decision("undecided", ["constant_decisions"], accepted=True)
+    assert decided.sentence == ("Exit code 3: neither was shown, that a subgroup exceeds gamma or "
+                                "that none does.")  # fmt: skip
+    both = gate_decision("undecided", ["constant_decisions"], accepted=False).why
+    assert both.startswith("neither was shown")
+    assert both.endswith("; the report warns of what it was given; --accept-warnings lets the "
+                         "verdict decide")  # fmt: skip
+
+
 @pytest.mark.parametrize("wrong", [["--protected", "nobody"], ["--gamma", "-1"]])
 def test_a_run_that_fails_leaves_no_verdict_of_another_day(folder, tmp_path, wrong):
     """A pipeline that reads the file, and not the exit code, would take it for today's."""
@@ -321,6 +385,8 @@ def test_a_gate_need_not_shut_for_what_may_be_chance(tmp_path):
         code, _, told = call(*asked, "--gamma", "0.0001", "--if-chance", choice)
         assert code == expected
         assert "which could be chance" in " ".join(told.split())
+        assert told.startswith(f"Exit code {expected}: a subgroup exceeds gamma")
+        assert ("which --if-chance undecided leaves open" in told) == (choice == "undecided")
     assert call(*asked, "--gamma", "0.0001")[0] == 1
     for wrong, words in {
         "never": "--if-chance='never' is unknown",

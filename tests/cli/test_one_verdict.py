@@ -161,3 +161,69 @@ def test_a_frontier_has_depth_and_positive(file):
     assert point["train"]["covers"].startswith("every conjunction of one condition")
     assert "--depth 1" in point["command"]
     assert "--positive no" in point["command"]
+
+
+@pytest.fixture(scope="module")
+def hit_hard(tmp_path_factory):
+    """Rows of which one small group's positives look like negatives, in what a model sees."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    town = rng.choice(["Bonn", "Ulm", "Au"], n, p=[0.5, 0.47, 0.03])
+    y = rng.integers(0, 2, n)
+    x = rng.standard_normal(n) + 2.0 * y * (town != "Au")
+    path = tmp_path_factory.mktemp("hit") / "people.csv"
+    pl.DataFrame({"town": town, "x": x, "y": y}).write_csv(path)
+    return path
+
+
+HIT = ["--label", "y", "--protected", "town", "--exclude-protected", "--gamma", "0.05", *QUICK,
+       "--notion", "false_negative_rate", "--favourable", "positive"]  # fmt: skip
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_who_stands_out_of_the_test_rows_shuts_a_gate_that_asks(hit_hard, tmp_path, quiet):
+    """By the same words as in an audit; no page has to be asked for."""
+    shown = ["--quiet"] if quiet else []
+    asked = ["fit", hit_hard, *HIT, "--test-size", "0.5", "--out", tmp_path / "m.skops", *shown]
+    assert call(*asked)[0] == 0
+    code, out, err = call(*asked, "--fail-on", "stands-out")
+    assert code == 1
+    why = "Exit code 1: a group stands out from chance, and --fail-on stands-out fails for that; "
+    assert err.startswith(why)
+    assert "town = Au stands out: look at it before signing off" in (err if quiet else out)
+    # Where nobody is hit the same gate is open.
+    people = pl.read_csv(hit_hard).with_columns(town=pl.col("town").shuffle(seed=1))
+    people.write_csv(tmp_path / "alike.csv")
+    code, _, err = call("fit", tmp_path / "alike.csv", *asked[2:], "--fail-on", "stands-out")
+    assert (code, "Exit code" in err) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--fail-on stands-out is about test rows, and there are none; keep some out"),
+        (["--test-size", "0.5", "--gate", "train"], "--gate train leaves them out"),
+        (["--test-size", "0.5", "--fail-on", "stand-out"], "did you mean 'stands-out'"),
+    ],
+)
+def test_who_stands_out_is_asked_of_test_rows(hit_hard, tmp_path, options, message):
+    """Decisions were trained to be alike on the others: chance says nothing of these."""
+    code, out, err = call("fit", hit_hard, *HIT, "--out", tmp_path / "m.skops", "--fail-on",
+                          "stands-out", *options)  # fmt: skip
+    assert (code, out) == (2, "")
+    assert message in " ".join(err.split())
+    assert not (tmp_path / "m.skops").exists()
+
+
+def test_test_rows_that_the_gate_fails_for_are_shown_before_undecided_training_rows():
+    from types import SimpleNamespace
+
+    from gerrymend.cli.fit_text import Fitted
+
+    samples = [SimpleNamespace(report=SimpleNamespace(verdict=verdict, stands_out=out)) for
+               verdict, out in (("undecided", None), ("within gamma", True))]  # fmt: skip
+    given = (None, None, samples, "logistic", None, [])
+    assert Fitted(*given).deciding == 0
+    assert Fitted(*given, fails_for_standing_out=True).deciding == 1
+    samples[0].report.verdict = "exceeds gamma"
+    assert Fitted(*given, fails_for_standing_out=True).deciding == 0

@@ -4,18 +4,17 @@ Imported by `cli.main` once it knows that typer and rich are there.
 """
 
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from gerrymend.auditing.inference.population import N_RESAMPLES
-from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.cli.audit_text import show
-from gerrymend.cli.exit_codes import gate_code
+from gerrymend.cli.gate import Gate
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.refit import training_commands
 from gerrymend.cli.shared import (
@@ -27,66 +26,15 @@ from gerrymend.cli.shared import (
     option,
     progress,
     request_fields,
-    tell,
-    tell_briefly,
+    tell_decision,
     tell_of_page,
 )
 from gerrymend.cli.targets import Targets
-from gerrymend.inputs.settings import check_choice
 from gerrymend.notions import NOTION_NAMES, OUTCOME_NAMES, SCORE_NAMES
-from gerrymend.reporting.audit.chance import why_not_tested
-from gerrymend.reporting.audit.lead import leads_by_chance
 from gerrymend.reporting.audit.next_steps import next_commands
 from gerrymend.subgroups import CLASS_NAMES
 
 _AUDIT = "How to audit"
-
-
-class Gate(NamedTuple):
-    """How a verdict becomes an exit code, as the options of these names say.
-
-    >>> Gate(if_chance="undecided").check(permutations=0)
-    Traceback (most recent call last):
-    ValueError: --if-chance undecided needs a p-value, and --permutations 0 makes none; ask for 199.
-    """
-
-    accepts_warnings: bool = False
-    if_chance: str = "fail"
-    fail_on: str = "exceeds"
-
-    def check(self, permutations: int) -> None:
-        """Raise a ValueError for a choice that does not exist, or that nothing could tell."""
-        check_choice(self.if_chance, "--if-chance", ("fail", "undecided"))
-        check_choice(self.fail_on, "--fail-on", ("exceeds", "stands-out"))
-        needs = {
-            "--if-chance undecided": self.if_chance == "undecided",
-            "--fail-on stands-out": self._asks_who_stands_out,
-        }
-        for option_given, is_given in needs.items():
-            if is_given and permutations == 0:
-                raise ValueError(
-                    f"{option_given} needs a p-value, and --permutations 0 makes none; ask for 199."
-                )
-
-    def code(self, report: AuditReport) -> int:
-        """Return the code to exit with."""
-        return gate_code(
-            report.verdict,
-            report.warnings,
-            accepted=self.accepts_warnings,
-            by_chance=self.if_chance == "undecided" and leads_by_chance(report.to_dict()),
-            stands_out=report.stands_out if self._asks_who_stands_out else False,
-        )
-
-    def not_told(self, report: AuditReport) -> str | None:
-        """Say why the gate can't tell what it was asked for; None where it can."""
-        if not self._asks_who_stands_out or report.stands_out is not None:
-            return None
-        return f"--fail-on stands-out can't be told: {why_not_tested(report.to_dict())}."
-
-    @property
-    def _asks_who_stands_out(self) -> bool:
-        return self.fail_on == "stands-out"
 
 
 def _column(words: str) -> Any:
@@ -213,7 +161,8 @@ def add_to(app: typer.Typer) -> None:
         wrong. One that exceeds gamma may be chance: --if-chance undecided makes
         that 3 instead of 1. Unfairness counts how many people are hit: a small group
         that is hit hard may be within gamma. It is told, and shuts the gate, with 1,
-        where --fail-on stands-out asks for that.
+        where --fail-on stands-out asks for that. Why it is not 0 is one line on
+        standard error.
 
         Example, with data that the demonstration makes:
 
@@ -257,13 +206,10 @@ def run(fields: dict[str, Any], targets: Targets, gate: Gate) -> int:
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         if not targets.takes_output:
             show(out, report, request, document)
-        code = gate.code(report)
-        if why := gate.not_told(report):
-            tell(console, f"Note: {why}", "yellow")
-        if targets.quiet:
-            tell_briefly(console, document.with_columns(data), code)
-        elif targets.page is not None:
+        decision = gate.decide(report)
+        if targets.page is not None and not targets.quiet:
             tell_of_page(out, targets.page)
-        return code
+        tell_decision(console, document.with_columns(data), decision, quiet=targets.quiet)
+        return decision.code
 
     return guarded(work)

@@ -16,7 +16,7 @@ from gerrymend.calibration.settings import BUDGET, LEVEL, MAX_PATCHES, N_DRAWS
 from gerrymend.cli import options
 from gerrymend.cli.calibrate_request import ApplyRequest, CalibrateRequest
 from gerrymend.cli.calibrate_text import brief, show
-from gerrymend.cli.exit_codes import repair_code
+from gerrymend.cli.exit_codes import repair_decision
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.score_tables import ScoreTable, patched_name
 from gerrymend.cli.shared import (
@@ -167,13 +167,14 @@ def learn(fields: dict[str, Any], *, quiet: bool = False) -> int:
                 save_patches(patches, request.model)
         standing = patches.standing
         assert standing is not None
-        code = repair_code(request.alpha, standing.after, standing.upper_bound)
-        if quiet and code:
-            tell(console, brief(patches))
+        decision = repair_decision(request.alpha, standing.after, standing.upper_bound)
         out = Output(highlight=False, quiet=quiet)
         show(out, patches, request, table)
         _tell_of_formulas(out, escaped)
-        return code
+        if decision.code:
+            told = f" {brief(patches)}" if quiet else ""
+            tell(console, f"{decision.sentence}{told}")
+        return decision.code
 
     return guarded(work)
 

@@ -1,7 +1,7 @@
 """The exit codes of every command: a gate in CI reads them, and nothing else defines them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 # By verdict: proven within gamma, a subgroup exceeds it, and neither could be shown.
 EXIT_CODES = {"within gamma": 0, "exceeds gamma": 1, "undecided": 3}
@@ -13,57 +13,93 @@ STANDS_OUT = 1
 # with its traceback: what was asked for can't be done, and nothing is known of gamma.
 CANT_BE_DONE = 2
 
+# Why a verdict that is not red leaves a gate undecided.
+_OPEN = "neither was shown, that a subgroup exceeds gamma or that none does"
+_BY_CHANCE = (
+    "a subgroup exceeds gamma, and chance may have made it, which --if-chance undecided leaves open"
+)
+_WARNED = "the report warns of what it was given; --accept-warnings lets the verdict decide"
+
 # Ctrl-C; 128 + SIGINT, as shells have it.
 INTERRUPTED = 130
 
 
-def gate_code(
+class Decision(NamedTuple):
+    """An exit code, and why it is that; "" where it is 0, which needs no reason."""
+
+    code: int
+    why: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Return the reason as one sentence; "" where the code is 0."""
+        return f"Exit code {self.code}: {self.why}." if self.code else ""
+
+
+def gate_decision(
     verdict: str,
     warnings: Sequence[Any],
     *,
     accepted: bool,
     by_chance: bool = False,
     stands_out: bool | None = False,
-) -> int:
+    untold: str = "",
+) -> Decision:
     """Return the exit code of a verdict; a green one counts as undecided where it is doubtful.
 
     So does a red one that is `by_chance`: chance alone may make as much, and the gate is not to
     shut for it. `stands_out` is for a gate that fails for who stands out: whether a group does, and
-    None where that could not be told, so that nothing is cleared by a test that was not made.
+    None where that could not be told, so that nothing is cleared by a test that was not made;
+    `untold` says why it was not.
 
     A subgroup that exceeds gamma was found in the columns that were given, whatever else these may
     be: decisions that one attribute makes alone look like its values recoded.
 
-    >>> gate_code("within gamma", [], accepted=False)
+    >>> gate_decision("within gamma", [], accepted=False).code
     0
-    >>> gate_code("within gamma", ["constant_decisions"], accepted=False)
+    >>> gate_decision("within gamma", ["constant_decisions"], accepted=False).code
     3
-    >>> gate_code("exceeds gamma", ["decision_is_protected"], accepted=False)
+    >>> gate_decision("exceeds gamma", ["decision_is_protected"], accepted=False).sentence
+    'Exit code 1: a subgroup exceeds gamma.'
+    >>> gate_decision("exceeds gamma", [], accepted=False, by_chance=True).code
+    3
+    >>> gate_decision("within gamma", [], accepted=False, stands_out=True).code
     1
-    >>> gate_code("exceeds gamma", [], accepted=False, by_chance=True)
+    >>> gate_decision("within gamma", [], accepted=False, stands_out=None, untold="no test").code
     3
-    >>> [gate_code("within gamma", [], accepted=False, stands_out=one) for one in (True, None)]
-    [1, 3]
     """
+    exceeds = verdict == "exceeds gamma"
+    if exceeds and not by_chance:
+        return Decision(EXIT_CODES[verdict], "a subgroup exceeds gamma")
     if stands_out:
-        return STANDS_OUT
-    is_doubtful = (bool(warnings) and not accepted) or stands_out is None
-    if verdict == "exceeds gamma":
-        is_doubtful = by_chance
-    return EXIT_CODES["undecided" if is_doubtful else verdict]
+        told = "a group stands out from chance, and --fail-on stands-out fails for that"
+        return Decision(STANDS_OUT, told if exceeds else f"{told}; none is above gamma")
+    doubts = []
+    if exceeds:
+        doubts.append(_BY_CHANCE)
+    elif verdict == "undecided":
+        doubts.append(_OPEN)
+    if warnings and not accepted and not exceeds:
+        doubts.append(_WARNED)
+    if stands_out is None:
+        doubts.append(f"--fail-on stands-out can't be told: {untold}")
+    if doubts:
+        return Decision(EXIT_CODES["undecided"], "; ".join(doubts))
+    return Decision(EXIT_CODES[verdict])
 
 
-def repair_code(alpha: float | None, found: float, at_most: float) -> int:
+def repair_decision(alpha: float | None, found: float, at_most: float) -> Decision:
     """Return the exit code of a repair of scores: whether none is proven to exceed alpha.
 
     `found` is the worst violation that is left, and `at_most` what is proven that none exceeds.
     Without an alpha there is nothing to exceed.
 
-    >>> repair_code(None, 0.02, 0.03), repair_code(0.05, 0.02, 0.03)
-    (0, 0)
-    >>> repair_code(0.01, 0.02, 0.03), repair_code(0.025, 0.02, 0.03)
-    (1, 3)
+    >>> [repair_decision(alpha, 0.02, 0.03).code for alpha in (None, 0.05, 0.01, 0.025)]
+    [0, 0, 1, 3]
     """
     if alpha is None or at_most <= alpha:
-        return EXIT_CODES["within gamma"]
-    return EXIT_CODES["exceeds gamma" if found > alpha else "undecided"]
+        return Decision(EXIT_CODES["within gamma"])
+    if found > alpha:
+        return Decision(EXIT_CODES["exceeds gamma"], "a subgroup still exceeds --alpha")
+    open_words = "neither was shown, that a subgroup exceeds --alpha or that none does"
+    return Decision(EXIT_CODES["undecided"], open_words)

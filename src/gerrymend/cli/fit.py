@@ -16,8 +16,8 @@ from rich.console import Console
 from gerrymend._runtime.extras import check_installed
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
-from gerrymend.cli.exit_codes import gate_code
 from gerrymend.cli.fit_text import GATES, Fitted, as_data, show
+from gerrymend.cli.gate import Gate
 from gerrymend.cli.options import FILE, TRAINING
 from gerrymend.cli.protected_missing import after_dropping
 from gerrymend.cli.shared import (
@@ -31,7 +31,7 @@ from gerrymend.cli.shared import (
     progress,
     request_fields,
     tell,
-    tell_briefly,
+    tell_decision,
     tell_of_page,
 )
 from gerrymend.cli.targets import Targets
@@ -107,6 +107,7 @@ def add_to(app: typer.Typer) -> None:
         since: options.Since = None,
         quiet: options.Quiet = False,
         accept_warnings: options.AcceptWarnings = False,
+        fail_on: options.FailOn = "exceeds",
         separator: options.Separator = None,
         decimal: options.Decimal = ".",
         missing: options.Missing = None,
@@ -119,7 +120,8 @@ def add_to(app: typer.Typer) -> None:
         one verdict, of the worse of the two or as --gate says. The exit code is 0
         where it is proven that no subgroup exceeds gamma, 1 where one does, 3 where
         neither could be shown or the report warns of what it was given, and 2 where
-        the call or the data is wrong.
+        the call or the data is wrong. --fail-on stands-out makes it 1 as well where a
+        group of the test rows stands out from chance within gamma.
 
         Example, with data that the demonstration makes:
 
@@ -130,7 +132,8 @@ def add_to(app: typer.Typer) -> None:
         """
         request = request_fields(FitRequest, locals()) | {"gammas": (gamma,)}
         targets = Targets(None, markdown, report, quiet, options.said(locals()))
-        asked = Asked(estimator, certify, out, targets, checkpoint, gate, accept_warnings)
+        decides = Gate(accept_warnings, fail_on=fail_on)
+        asked = Asked(estimator, certify, out, targets, checkpoint, gate, decides)
         raise typer.Exit(run(request, asked))
 
 
@@ -143,8 +146,8 @@ class Asked:
     out: Path
     targets: Targets
     checkpoint: Path | None
-    gate: str | None
-    accept_warnings: bool
+    gated_rows: str | None
+    gate: Gate
 
     def check(self, request: TrainingRequest) -> None:
         """Raise an error for files that can't be written, and a gate that can't be closed."""
@@ -153,13 +156,22 @@ class Asked:
         self.targets.check(self.out, request.file)
         taken = (self.out, self.targets.page, self.targets.markdown, request.file)
         check_target(self.checkpoint, "--checkpoint", *taken)
-        if self.gate is not None:
-            check_choice(self.gate, "--gate", GATES)
-            if self.gate != "train" and request.test_size is None:
+        if self.gated_rows is not None:
+            check_choice(self.gated_rows, "--gate", GATES)
+            if self.gated_rows != "train" and request.test_size is None:
                 raise ValueError(
-                    f"--gate {self.gate} is about test rows, and there are none; keep some out "
-                    "with --test-size."
+                    f"--gate {self.gated_rows} is about test rows, and there are none; keep some "
+                    "out with --test-size."
                 )
+        self.gate.check(_PERMUTATIONS)
+        if not self.gate.asks_who_stands_out:
+            return
+        # Decisions were trained to be alike on the training rows: these are no draw of chance.
+        about = "--fail-on stands-out is about test rows"
+        if request.test_size is None:
+            raise ValueError(f"{about}, and there are none; keep some out with --test-size.")
+        if self.gated_rows == "train":
+            raise ValueError(f"{about}, and --gate train leaves them out; ask for --gate both.")
 
 
 def run(fields: dict[str, Any], asked: Asked) -> int:
@@ -194,12 +206,14 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         if not targets.takes_output:
             show(out, fitted, request, document)
-        code = gate_code(fitted.verdict, fitted.warnings, accepted=asked.accept_warnings)
-        if targets.quiet:
-            tell_briefly(console, document.with_columns(fitted.report), code)
-        elif targets.page is not None:
+        # The last sample is that of the test rows, where there are any.
+        tested = fitted.measured[-1].report
+        decision = asked.gate.decide(tested, fitted.verdict, fitted.warnings)
+        if targets.page is not None and not targets.quiet:
             tell_of_page(out, targets.page)
-        return code
+        shown = document.with_columns(fitted.report)
+        tell_decision(console, shown, decision, quiet=targets.quiet)
+        return decision.code
 
     return guarded(work)
 
@@ -239,6 +253,7 @@ def _saved_and_audited(
     )
     say(f"Auditing over {request.subgroups} subgroups, within {request.budget:g} s")
     for_people = asked.targets.is_for_people
+    asks_chance = for_people or asked.gate.asks_who_stands_out
     how = {
         "subgroups": request.subgroup_class,
         "notion": as_notions(request.notion),
@@ -254,12 +269,16 @@ def _saved_and_audited(
     measured = []
     for rows in prepared.samples:
         # Chance says nothing of rows on which decisions were trained to be fair.
-        tested = {"n_permutations": _PERMUTATIONS} if for_people and rows is prepared.test else {}
+        is_tested = asks_chance and rows is prepared.test
+        tested = {"n_permutations": _PERMUTATIONS} if is_tested else {}
         p = positive_probability(classifier, rows)
         on_rows = OnRows.measure(rows, p, how | tested)
         report = after_dropping(on_rows.report, prepared.missing)
         measured.append(replace(on_rows, report=report))
-    return Fitted(classifier, prepared, measured, asked.estimator, asked.out, to_trust, asked.gate)
+    return Fitted(
+        classifier, prepared, measured, asked.estimator, asked.out, to_trust, asked.gated_rows,
+        fails_for_standing_out=asked.gate.asks_who_stands_out,
+    )  # fmt: skip
 
 
 @contextmanager

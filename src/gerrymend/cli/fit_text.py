@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from gerrymend.auditing.doubts import Doubt
+from gerrymend.auditing.report import AuditReport
 from gerrymend.cli.table_encoding import names_of
 from gerrymend.cli.training_request import Prepared, TrainingRequest
 from gerrymend.frontier.points import OnRows
@@ -45,6 +46,7 @@ class Fitted:
     out: Path
     to_trust: list[str]
     gate: str | None = None
+    fails_for_standing_out: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -58,8 +60,17 @@ class Fitted:
 
     @property
     def deciding(self) -> int:
-        """The place of the sample with the worst verdict; of two alike, that of the test rows."""
-        return max(self.gated, key=lambda i: (_GRAVITY.index(self.measured[i].report.verdict), i))
+        """The place of the sample with the worst verdict; of two alike, that of the test rows.
+
+        Test rows that the gate fails for are worse than training rows that are undecided.
+        """
+        return max(self.gated, key=lambda i: (self._gravity(self.measured[i].report), i))
+
+    def _gravity(self, report: AuditReport) -> float:
+        """Return how bad a sample is: who stands out, if the gate fails for that, is near red."""
+        if self.fails_for_standing_out and report.stands_out:
+            return _GRAVITY.index("exceeds gamma") - 0.5 * (report.verdict != "exceeds gamma")
+        return _GRAVITY.index(report.verdict)
 
     @property
     def verdict(self) -> str:

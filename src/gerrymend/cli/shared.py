@@ -27,7 +27,7 @@ from gerrymend._runtime.compiling import logs_told, shown_by
 from gerrymend._runtime.errors import Message
 from gerrymend._runtime.files import can_be_written
 from gerrymend._runtime.interrupts import HeldInterrupts
-from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED, STANDS_OUT
+from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED, STANDS_OUT, Decision
 from gerrymend.inputs.identifiers import IdentifierWarning
 from gerrymend.reporting.audit.lead import brief_sentences, passing_sentences
 from gerrymend.reporting.audit.verdict import look, warning_sentences
@@ -276,17 +276,28 @@ def tell_of_page(console: Console, target: Path) -> None:
     tell(console, f"The report is in {target}; any browser opens it.")
 
 
-def tell_briefly(console: Console, report: Mapping[str, Any], code: int) -> None:
-    """Print, where the report itself is not, what it warns of, and why the code is not 0.
+def tell_decision(
+    console: Console, report: Mapping[str, Any], decision: Decision, *, quiet: bool
+) -> None:
+    """Print why the exit code is not 0, in one line, and where the report is not printed more.
 
-    Where gamma is not why, who stands out from chance: gamma counts how many are hit.
+    That is what it warns of, and who leads. Where gamma is not why, it is who stands out from
+    chance: gamma counts how many are hit.
     """
+    if not quiet:
+        if decision.code:
+            tell(console, decision.sentence)
+        return
     for sentence in warning_sentences(report):
         tell(console, f"Warning: {sentence}")
     # Where it is 1 and nothing exceeds gamma, the gate was asked to fail for who stands out.
+    code = decision.code
     for_gamma = code and (code != STANDS_OUT or report["verdict"] == "exceeds gamma")
-    if told := brief_sentences(report) if for_gamma else passing_sentences(report):
-        tell(console, " ".join([f"{look(report).heading}.", *told]))
+    told = brief_sentences(report) if for_gamma else passing_sentences(report)
+    if told:
+        told = [f"{look(report).heading}.", *told]
+    if words := " ".join(filter(None, [decision.sentence, *told])):
+        tell(console, words)
 
 
 def write_out(text: str, target: str) -> None:

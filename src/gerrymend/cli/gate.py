@@ -1,0 +1,65 @@
+"""Decide the exit code of `gerrymend audit` and `gerrymend fit`, by the options of a gate."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gerrymend.auditing.report import AuditReport
+from gerrymend.cli.exit_codes import Decision, gate_decision
+from gerrymend.inputs.settings import check_choice
+from gerrymend.reporting.audit.chance import why_not_tested
+from gerrymend.reporting.audit.lead import leads_by_chance
+
+
+class Gate(NamedTuple):
+    """How a verdict becomes an exit code, as the options of these names say.
+
+    >>> Gate(if_chance="undecided").check(permutations=0)
+    Traceback (most recent call last):
+    ValueError: --if-chance undecided needs a p-value, and --permutations 0 makes none; ask for 199.
+    """
+
+    accepts_warnings: bool = False
+    if_chance: str = "fail"
+    fail_on: str = "exceeds"
+
+    def check(self, permutations: int) -> None:
+        """Raise a ValueError for a choice that does not exist, or that nothing could tell."""
+        check_choice(self.if_chance, "--if-chance", ("fail", "undecided"))
+        check_choice(self.fail_on, "--fail-on", ("exceeds", "stands-out"))
+        needs = {
+            "--if-chance undecided": self.if_chance == "undecided",
+            "--fail-on stands-out": self.asks_who_stands_out,
+        }
+        for option_given, is_given in needs.items():
+            if is_given and permutations == 0:
+                raise ValueError(
+                    f"{option_given} needs a p-value, and --permutations 0 makes none; ask for 199."
+                )
+
+    def decide(
+        self,
+        report: AuditReport,
+        verdict: str | None = None,
+        warnings: Sequence[Any] | None = None,
+    ) -> Decision:
+        """Return the code to exit with, and why.
+
+        `report` tells whether a group stands out. The verdict and the warnings are its own, or
+        those of several samples.
+        """
+        is_asked = self.asks_who_stands_out
+        data = report.to_dict()
+        is_untold = is_asked and report.stands_out is None
+        return gate_decision(
+            report.verdict if verdict is None else verdict,
+            report.warnings if warnings is None else warnings,
+            accepted=self.accepts_warnings,
+            by_chance=self.if_chance == "undecided" and leads_by_chance(data),
+            stands_out=report.stands_out if is_asked else False,
+            untold=why_not_tested(data) if is_untold else "",
+        )
+
+    @property
+    def asks_who_stands_out(self) -> bool:
+        """Return whether the gate fails for who stands out from chance, too."""
+        return self.fail_on == "stands-out"
