@@ -278,3 +278,30 @@ def test_nobody_is_called_worse_off_for_what_is_allowed_and_chance(small):
     assert "\nAlso worse off  sex = F\n" in audit_text(calm)
     exceeds = report | {"verdict": "exceeds gamma", "gamma": 0.00005}
     assert "\nAlso worse off  sex = F\n" in audit_text(exceeds)
+
+
+def test_where_nobody_stands_out_nobody_is_said_to_be_treated_worst():
+    """Neither in a page, nor in text, Markdown, JSON and what a quiet gate prints."""
+    pytest.importorskip("jinja2")
+    y, _, attributes, _ = small_group_hit_hard(n=2000)
+    rng = np.random.default_rng(1)
+    p = (rng.random(2000) < 0.4).astype(int)
+    asked = {"sensitive_features": attributes, "notion": "false_negative_rate",
+             "favourable": "positive", "subgroups": "conjunctions"}  # fmt: skip
+    for gamma in (0.0001, 0.05):
+        report = audit(y, p, **asked, gamma=gamma, n_permutations=99)
+        assert report.stands_out is False
+        data = report.to_dict()
+        told = [str(report), report.to_html(), report.to_markdown(), data["lead"]["sentence"],
+                report._repr_html_(), *brief_sentences(data)]  # fmt: skip
+        for text in (" ".join(one.split()) for one in told):
+            for claim in ("reated worst", "lso worse off", "ost favoured", "lso favoured"):
+                assert claim not in text
+        words = "The largest difference to a group's disadvantage may be chance, and is that of "
+        assert data["lead"]["sentence"].startswith(words)
+        assert described(data)[0][0] == "May be chance"
+        assert "“Largest” counts both how far" in " ".join(str(report).split())
+    # Too few draws can't tell that it is nobody.
+    few = audit(y, p, **asked, gamma=0.0001, n_permutations=9)
+    assert few.stands_out is None
+    assert "The subgroup treated worst is " in " ".join(str(few).split())

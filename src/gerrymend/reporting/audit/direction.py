@@ -30,13 +30,17 @@ def labelled(report: Report) -> str:
     return "label" if report.get("is_labelled", True) else "decision"
 
 
-def counts_sentence(treated: str | None, average: str = "rate") -> str:
+def size_word(treated: str | None) -> str:
+    """Return the word for who leads, by how it is treated, that counts its size, too."""
+    return "Most" if treated is None else "Worst"
+
+
+def counts_sentence(word: str, average: str = "rate") -> str:
     """Say what a subgroup is called worst by, or the one that differs most.
 
-    >>> counts_sentence("worse")
+    >>> counts_sentence("Worst")
     "“Worst” counts both how far a group's rate is off and how many people are in it."
     """
-    word = "Most" if treated is None else "Worst"
     return f"“{word}” counts both how far a group's {average} is off and how many people are in it."
 
 

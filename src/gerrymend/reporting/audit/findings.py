@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows
-from gerrymend.reporting.audit.direction import average, counts_sentence, has_group, in_unit
+from gerrymend.reporting.audit.direction import (
+    average,
+    counts_sentence,
+    has_group,
+    in_unit,
+    size_word,
+)
 from gerrymend.reporting.audit.formulas import is_formula, is_long
 from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.said import among_words, core_sentences, said_sentences, whose_words
@@ -21,12 +27,13 @@ from gerrymend.reporting.audit.who_leads import (
     is_the_same,
     largest,
     leads,
+    names_nobody,
     says_most,
     sharpest,
     sharpest_leads,
     stands_alone,
     stands_for,
-    subject,
+    who_is,
 )
 from gerrymend.reporting.wording import bound, count, percent, signed_unfairness, unfairness
 
@@ -59,13 +66,13 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
     sentences: list[str] = []
     for one in leads(report):
         lead = one
-        who = f"{subject(one)}{which} is {_named(one)}"
+        who = f"{who_is(one, report, which)} {_named(one)}"
         if is_rest(one, report):
             continue
         if not sentences and says_most(report):
             lead = report["in_a_sentence"]["subgroup"]
             among = which if is_the_same(report) else among_words(report)
-            who = f"{subject(one)}{among} is {lead['subgroup']}"
+            who = f"{who_is(one, report, among)} {lead['subgroup']}"
         sentences.append(
             f"{who}, {count(lead['size'])} of {count(report['n_rows'])} {rows}: "
             f"{rate_sentence(lead)}."
@@ -109,8 +116,16 @@ def leading_sentences(report: Report, rows: str) -> list[str]:
     is_mean = first.get("unit") is not None  # which is told for how many, allowed or not
     cases = cases_sentence(first, report) if exceeds or is_mean else None
     # Of two groups it was said already, of the one that leads, that unfairness counts its size.
-    counts = None if sharpest_leads(report) else counts_sentence(first["treated"], average(report))
+    word = None if sharpest_leads(report) else _size_word(first, report)
+    counts = counts_sentence(word, average(report)) if word else None
     return [_lead_sentences(report, rows)[0], *filter(None, [cases, shared, counts])]
+
+
+def _size_word(first: Mapping[str, Any], report: Report) -> str:
+    """Return the word by which who has the largest unfairness was told."""
+    if names_nobody(report):
+        return "Largest"
+    return size_word(first["treated"])
 
 
 def inner_sentences(report: Report) -> list[str]:

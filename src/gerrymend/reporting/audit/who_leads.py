@@ -18,6 +18,13 @@ _SENTENCE = {
     "better": "The most favoured subgroup",
     None: "The subgroup that differs most",
 }
+# Who leads where chance may have made it and no group stands out: nobody is said to be treated so.
+_MAY_BE_CHANCE = "May be chance"
+_LARGEST = {
+    "worse": "The largest difference to a group's disadvantage",
+    "better": "The largest difference in a group's favour",
+    None: "The largest difference",
+}
 # The one that a group in a sentence stands for, and of which class it is.
 _WORST = {
     "worse": "the worst of all",
@@ -57,6 +64,18 @@ def is_chance(report: Report) -> bool:
     """Return whether chance was tested, and may well have made who leads by its unfairness."""
     value = own_p_value(report)
     return value is not None and value > SMALL
+
+
+def names_nobody(report: Report) -> bool:
+    """Return whether chance may have made who leads, and no group stands out by itself.
+
+    Not where too few permutations were made to tell: who is treated worst is then not known to be
+    nobody.
+    """
+    tested = report.get("sharpest")
+    if tested is None or report["detectable"] is None:
+        return False
+    return bool(tested["p_value"] > SMALL) and is_chance(report)
 
 
 def may_be_chance(report: Report) -> bool:
@@ -231,7 +250,8 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
         if one not in (*first, *others):
             others.append(one)
     said = report["in_a_sentence"]
-    shown = [(_FIRST[one["treated"]], one) for one in first]
+    nobody = names_nobody(report)
+    shown = [(_MAY_BE_CHANCE if nobody else _FIRST[one["treated"]], one) for one in first]
     if says_most(report):
         shown[0:1] = [(shown[0][0], said["subgroup"]), (of_all(report), first[0])]
     elif said is not None:  # beside the one that it stands for, before the other side
@@ -264,8 +284,11 @@ def is_further(standing: str) -> bool:
 def _further(subgroup: Subgroup, report: Report) -> str:
     """Return what a further subgroup is called: worse off, or favoured, if that matters.
 
-    It doesn't where the report is within gamma, and chance alone finds as much.
+    It doesn't where the report is within gamma, and chance alone finds as much, nor where that
+    may have made who leads.
     """
+    if names_nobody(report):
+        return _LOOKED_AT
     calm = report["verdict"] == "within gamma"
     line = line_of(subgroup, report)
     if calm and line is not None and abs(subgroup["unfairness"]) <= line:
@@ -299,9 +322,14 @@ def standing(treated: str | None) -> str:
     return _FIRST[treated]
 
 
-def subject(subgroup: Subgroup) -> str:
-    """Return a subgroup that leads as the subject of a sentence."""
-    return _SENTENCE[subgroup["treated"]]
+def who_is(subgroup: Subgroup, report: Report, which: str = "") -> str:
+    """Return the words before the name of a subgroup that leads; `which` says of which ones.
+
+    Chance may have made it, and no group stands out: then nobody is said to be treated worst.
+    """
+    if names_nobody(report):
+        return f"{_LARGEST[subgroup['treated']]}{which} may be chance, and is that of"
+    return f"{_SENTENCE[subgroup['treated']]}{which} is"
 
 
 def as_object(subgroup: Subgroup, report: Report) -> str:
@@ -310,4 +338,7 @@ def as_object(subgroup: Subgroup, report: Report) -> str:
         return "the group that stands out"
     if is_for_experts(report) and subgroup == largest(report):
         return stands_for(report)
-    return subject(subgroup).replace("The", "the", 1)
+    if names_nobody(report):
+        words = _LARGEST[subgroup["treated"]].replace("The", "the", 1)
+        return f"the group with {words}, perhaps by chance"
+    return _SENTENCE[subgroup["treated"]].replace("The", "the", 1)

@@ -5,7 +5,12 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting import wording
-from gerrymend.reporting.audit.direction import average, counts_sentence, direction_sentences
+from gerrymend.reporting.audit.direction import (
+    average,
+    counts_sentence,
+    direction_sentences,
+    size_word,
+)
 from gerrymend.reporting.audit.subgroup_words import reference_noun, rest_words
 from gerrymend.reporting.audit.who_leads import standing
 from gerrymend.reporting.audit.words import missing_sentence, unfairness_words
@@ -156,7 +161,7 @@ def legend(data: Mapping[str, Any]) -> list[str]:
     lines += filter(None, [missing_sentence(data)])
     if any(sample["worst"] for point in data["points"] for _, sample in samples(point)):
         known = any(notion["worse"] for notion in data["notions"])
-        lines.append(counts_sentence("worse" if known else None, average(data)))
+        lines.append(counts_sentence(size_word("worse" if known else None), average(data)))
     lines.append(" ".join(data["chance"]))
     if data["n_missing"]:
         more = "1 more point was" if data["n_missing"] == 1 else f"{data['n_missing']} more were"
