@@ -1,5 +1,6 @@
 """A hundred hostile strings as names, values, labels and titles: every output only shows them."""
 
+import csv
 import dataclasses
 import io
 import json
@@ -250,15 +251,106 @@ def test_the_terminal_of_training(files, tmp_path, command, part):
     path, strings, (label, _) = files[part]
     usual = ["--estimator", "linear-regression", "--max-iter", 1]
     features = [f"--features={name}" for name in strings[:6] if name.strip()]
-    own = {"fit": ["--out", tmp_path / "m.skops", "--markdown", tmp_path / "m.md"],
-           "frontier": ["--gammas", "0.1"]}[command]  # fmt: skip
-    code, out, err = call(command, path, *options_of(strings[:6], label), *features, *usual, *own)
+    asked = [*options_of(strings[:6], label), *features, *usual, *written(command, tmp_path)]
+    code, out, err = call(command, path, *asked)
     assert code in (0, 1, 3), err
     assert_inert(out + err)
-    if command == "fit":
-        code, out, err = call("predict", tmp_path / "m.skops", path, "--out", tmp_path / "p.csv")
-        assert code == 0, err
-        assert_inert(out + err)
+    html = (tmp_path / "m.html").read_text()
+    assert_no_more(html, tame_page(command, tmp_path / "tame", usual))
+    if command == "frontier":
+        assert_inert((tmp_path / "m.json").read_text())
+        return
+    text = (tmp_path / "m.md").read_text()
+    assert_inert(text)
+    assert {tag for tag, _ in Elements(in_markdown(text)).found} <= MARKDOWN_TAGS
+    assert not Elements(in_markdown(text)).links
+    ids = [name for name in strings if name.strip()]
+    code, out, err = call("predict", tmp_path / "m.skops", path, "--out", tmp_path / "p.csv",
+                          *(f"--id={name}" for name in ids))  # fmt: skip
+    assert code == 0, err
+    assert_inert(out + err)
+    assert_no_formulas(tmp_path / "p.csv", pl.read_parquet(path).select(ids))
+
+
+MARKDOWN_TAGS = {"h1", "h2", "h3", "p", "ul", "li", "strong", "table", "thead", "tbody", "tr", "th",
+                 "td", "em", "ol", "code", "pre", "br", "hr", "blockquote"}  # fmt: skip
+
+
+def written(command, folder):
+    """Return the options by which a command writes all that it can."""
+    own = {
+        "fit": ["--out", folder / "m.skops", "--markdown", folder / "m.md"],
+        "frontier": ["--gammas", "0.1", "--no-marginal", "--json", folder / "m.json"],
+    }
+    return [*own[command], "--test-size", "0.5", "--report", folder / "m.html"]
+
+
+def tame_page(command, folder, options):
+    """Return the page that a command writes of words that do nothing."""
+    folder.mkdir()
+    words = [f"word {i}" for i in range(6)]
+    y, decided, columns = table(words)
+    path = folder / "tame.parquet"
+    pl.DataFrame(columns | {"label": y, "decision": decided}).write_parquet(path)
+    features = [f"--features={name}" for name in words]
+    code, _, err = call(command, path, *options_of(words, "label"), *features, *options,
+                        *written(command, folder))  # fmt: skip
+    assert code in (0, 1, 3), err
+    return (folder / "m.html").read_text()
+
+
+def assert_no_more(html, like):
+    """Fail where a page has a kind of element, of attribute or of link that a tame one lacks."""
+    # The bundled plotly has control characters of its own.
+    page, tame = (Elements(one.partition("/*! ")[0]) for one in (html, like))
+    for kind in ("tags", "attributes"):
+        first, second = (
+            {tag for tag, _ in one.found} if kind == "tags"
+            else {name for _, names in one.found for name in names}
+            for one in (page, tame)
+        )  # fmt: skip
+        assert first <= second, first - second
+    assert page.links <= tame.links
+    assert html.lower().count("</script") == like.lower().count("</script")
+    # Of these the bundled plotly has some, in both.
+    assert LIVE.findall(html.replace("\t", "")) == LIVE.findall(like.replace("\t", ""))
+
+
+def assert_no_formulas(path, ids):
+    """Fail where a cell is one to a spreadsheet, or is not the value that the row has."""
+    with path.open(newline="", encoding="utf-8") as file:
+        head, *lines = csv.reader(file)
+    assert len(lines) == len(ids)
+    for cell in (*head, *(cell for line in lines for cell in line)):
+        assert not cell.startswith(("=", "+", "-", "@", "\t", "\r")) or is_number(cell), cell
+    for name, column in zip(ids.columns, zip(*lines, strict=True), strict=False):
+        for written, value in zip(column, ids[name], strict=True):
+            assert written in (value, f"'{value}"), (written, value)
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("command", ["fit", "frontier", "predict", "calibrate"])
+def test_errors_of_other_commands_name_them_inertly(files, tmp_path, command):
+    path, strings, (label, _) = files[0]
+    usual = [path, f"--label={label}", f"--protected={strings[1]}"]
+    given = {
+        "fit": [*usual, "--out", tmp_path / "m.skops", "--features={}!"],
+        "frontier": [*usual, "--features={}!"],
+        "predict": [tmp_path / "none.skops", "{}!", "--out", tmp_path / "p.csv"],
+        "calibrate": [*usual, "--score={}!", "--out", tmp_path / "p.csv"],
+    }[command]
+    for text in STRINGS:
+        filled = [str(one).replace("{}", text) for one in given]
+        code, out, err = call(command, *filled)
+        assert (code, out) == (2, ""), (text, out)
+        assert_inert(err)
 
 
 def test_errors_name_them_inertly(files):
