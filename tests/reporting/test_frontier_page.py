@@ -1,6 +1,7 @@
 """The frontier's page in a browser: picking, comparing, refitting; text from the data is text."""
 
 import io
+import re
 import shlex
 from dataclasses import replace
 
@@ -384,7 +385,8 @@ def test_the_code_shown_refits(opened, frontier):
     assert code == frontier.points[1].code
     assert "gamma=0.01" in code
     page.locator("#refits button").first.click()
-    page.wait_for_function("document.querySelector('#refits [role=status]').textContent")
+    # Not wait_for_function: where it has to ask twice it evaluates text, which the page forbids.
+    page.locator("#refits [role=status]").first.filter(has_text=re.compile(r"\S")).wait_for()
     told = page.locator("#refits [role=status]").first.inner_text()
     assert told.strip() in ("Copied.", "Selected; copy it with Ctrl+C or ⌘C.")
     data = make_intersectional(400, cardinalities=(2, 3), n_numeric=0, random_state=0)
