@@ -62,3 +62,44 @@ def test_a_large_cut_that_is_a_float_is_taken():
         "9007199254740994": 9007199254740994.0,
         "1e300": 1e300,
     }
+
+
+@pytest.mark.parametrize("number", ["9007199254740993", "9007199254740992.5", "1e-400"])
+def test_a_reference_is_not_rounded(people, number):
+    asked = ("--prediction", "x", "--notion", "mean_outcome", "--reference", number, *ASKED)
+    code, _, err = call("audit", people(0, 1), *asked)
+    assert code == 2
+    assert "--reference has" in err
+    assert "float64 does not hold" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("column", ["label", "prediction"])
+def test_text_of_a_file_is_not_rounded(people, column):
+    named = {"label": "y", "prediction": "y"} | {column: "x"}
+    options = [part for name, value in named.items() for part in (f"--{name}", value)]
+    code, _, err = call("audit", people(f"{B}.0", f"{B + 1}.0"), *options, *ASKED)
+    assert code == 2
+    said = " ".join(err.split())
+    assert "Column 'x' of FILE" in said
+    assert "has 9007199254740993.0, a number that float64 does not hold" in said
+
+
+def test_large_text_that_is_a_float_is_taken(people):
+    asked = ("--prediction", "x", "--notion", "mean_outcome", *ASKED)
+    code, out, _ = call("audit", people("0.0", f"{2**60}.0"), *asked)
+    assert code == 1
+    assert json.loads(out)["worst"]["unfairness"] == 2.0**58
+
+
+def test_whole_labels_of_any_size_are_told_apart(people):
+    asked = ("--label", "x", "--prediction", "x", "--notion", "statistical_parity", *ASKED)
+    code, out, _ = call("audit", people(10**30, 10**30 + 1), *asked)
+    assert code == 1
+    assert json.loads(out)["labels"] == [10**30, 10**30 + 1]
+
+
+def test_an_error_has_the_digits_of_its_threshold(people):
+    asked = ("--prediction", "x", "--threshold", "0.50000001", *ASKED)
+    code, _, err = call("audit", people(0, 1), *asked)
+    assert code == 2
+    assert "0.50000001" in err

@@ -23,7 +23,7 @@ from gerrymend.auditing.strata import check_counted, check_enough_rows, tally_of
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.classes import Decided, Names, check_class_number
 from gerrymend.inputs.identifiers import check_identifiers
-from gerrymend.inputs.numbers import LARGEST_WHOLE, as_numbers
+from gerrymend.inputs.numbers import LARGEST_WHOLE, as_numbers, is_number_type, is_whole
 from gerrymend.inputs.protected import (
     Cells,
     Column,
@@ -310,11 +310,16 @@ def _counts(column: Any) -> NDArray[np.int64]:
     numbers = as_numbers(read_vector(column, "count"), "count", what="whole numbers")
     # From 2⁵³ on float64 skips whole numbers.
     wrong = ~((numbers >= 0) & (numbers < 2**53) & (numbers == np.floor(numbers)))
-    if wrong.any():
+    # Decimals and long doubles may have places that float64 has not.
+    unrounded = column.to_list() if hasattr(column, "to_list") else column
+    listed = list(unrounded) if not wrong.any() else []
+    finer = [one for one in listed if is_number_type(type(one)) and not is_whole(one)]
+    if finer or wrong.any():
         raise ArgumentError(
             "count",
             "must be whole numbers of rows, 0 or more and below 2⁵³; got "
-            f"{numbers[wrong][0]:.17g}. Sums of weights are no counts: audit the rows, with ",
+            f"{finer[0] if finer else format(numbers[wrong][0], '.17g')}. Sums of "
+            "weights are no counts: audit the rows, with ",
             Argument("sample_weight"),
             ".",
         )

@@ -19,7 +19,7 @@ from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.text_numbers import absent_among_numbers, are_amounts
 from gerrymend.notions import OVERALL, PREDICTED, AnyNotion, in_words
-from gerrymend.reporting.wording import bound, count, figure, percent
+from gerrymend.reporting.wording import bound, count, digits, figure, percent
 
 # In so few rows an attribute may well be one with the label or the decision.
 _FEW_ROWS = 20
@@ -225,8 +225,8 @@ def _about_decisions(tally: Tally, decided: Decided) -> Iterator[Doubt]:
     side = "at or above" if all_positive else "below"
     yield Doubt(
         "threshold_outside_scores",
-        f"The threshold {decided.threshold:g} is outside of the scores' range: all are {side} it, "
-        f"and every row is decided alike. {_NOTHING} Pass one among them.",
+        f"The threshold {digits(decided.threshold)} is outside of the scores' range: all are "
+        f"{side} it, and every row is decided alike. {_NOTHING} Pass one among them.",
     )
 
 
@@ -235,7 +235,7 @@ def _about_numbers(tally: Tally) -> Iterator[Doubt]:
     for name, view in tally.views.items():
         low, high = view.outcome_range
         alike = low == high
-        value = f"{low:g} in every row"
+        value = f"{digits(low)} in every row"
         if math.isinf(high):
             alike = _deviation(view) == 0
             value = f"{view.centre:g} in every row, as far as sums tell"

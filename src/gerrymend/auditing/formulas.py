@@ -11,7 +11,14 @@ from typing import Any
 
 import narwhals as nw
 
+from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.held_numbers import is_lost
+from gerrymend.inputs.numbers import short
 from gerrymend.notions import OutcomeNotion
+
+
+class _LostError(Exception):
+    """Tell of a constant that float64, in which engines compute, does not hold."""
 
 
 class Formula:
@@ -40,6 +47,9 @@ class Formula:
             return Formula(made(self._numbers, other._numbers), is_mask)
         if not isinstance(other, Real) or isinstance(other, bool):
             raise TypeError(f"{other!r} is no number")
+        # Not `held`: its error would be taken for that of a function that is no formula.
+        if is_lost(other):
+            raise _LostError(short(other))
         return Formula(made(self._numbers, float(other)), is_mask)
 
     @property
@@ -127,6 +137,12 @@ def formulas_of(notion: OutcomeNotion, y: Any, p: Any) -> tuple[nw.Expr, nw.Expr
     try:
         outcome = notion.outcome(*columns)
         event = None if notion.event is None else notion.event(*columns)
+    except _LostError as lost:
+        raise ArgumentError(
+            "notion",
+            f"{notion.name!r} computes with {lost}, a number that float64 does not hold: it would "
+            "be rounded. Subtract a constant from the columns, and from it.",
+        ) from None
     except Exception:  # whatever it is, the function will tell when it is called with arrays
         return None
     if not isinstance(outcome, Formula) or outcome.is_mask:

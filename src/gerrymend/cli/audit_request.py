@@ -29,6 +29,7 @@ from gerrymend.notions import (
     OutcomeNotion,
     as_notions,
 )
+from gerrymend.reporting.wording import digits
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,8 +80,8 @@ class AuditRequest(TableRequest):
         if self._are_means and self.threshold is not None:
             mean = next(one for one in self.notion if one in OUTCOME_NAMES)
             raise ValueError(
-                f"--threshold {self.threshold:g} cuts scores into decisions, and {mean} is a mean "
-                "of the numbers themselves; leave it out, or choose a rate, such as --notion "
+                f"--threshold {digits(self.threshold)} cuts scores into decisions, and {mean} is a "
+                "mean of the numbers themselves; leave it out, or choose a rate, such as --notion "
                 "statistical_parity."
             )
         if self.weight is not None and self.counts is not None:
@@ -105,8 +106,8 @@ class AuditRequest(TableRequest):
             )
         if scored and self.threshold is not None:
             raise ValueError(
-                f"--threshold {self.threshold:g} makes decisions of scores, and --notion {scored} "
-                "is about the scores themselves; leave it out."
+                f"--threshold {digits(self.threshold)} makes decisions of scores, and --notion "
+                f"{scored} is about the scores themselves; leave it out."
             )
         if self.bins is not None and "multicalibration" not in self.notion:
             raise ValueError(

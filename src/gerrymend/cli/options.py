@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from gerrymend.cli.shared import SMALL_GROUPS_HELP, column, option
-from gerrymend.inputs.numbers import number_of
+from gerrymend.inputs.held_numbers import number_of
 from gerrymend.subgroups import CLASS_NAMES
 
 # Panels of the help.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from gerrymend.inputs.numbers import number_of
+from gerrymend.inputs.held_numbers import number_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,10 +30,11 @@ def read_ranges(given: Sequence[str]) -> dict[str, dict[str, float]]:
         except ValueError:
             numbers = {}
         for cut, number in numbers.items():
-            if isinstance(number, int):
+            if not isinstance(number, float):
+                kind = "whole number" if isinstance(number, int) else "number"
                 raise ValueError(
-                    f"--ranges {text!r} cuts at {cut}, a whole number that float64 does not hold: "
-                    f"it would cut at {float(number):.0f}. Name that, or subtract a constant."
+                    f"--ranges {text!r} cuts at {cut}, a {kind} that float64 does not hold: it "
+                    f"would cut at {float(number):.17g}. Name that, or subtract a constant."
                 )
         # Whether they rise, between infinities, also tells that none is NaN.
         ends = [-math.inf, *numbers.values(), math.inf]

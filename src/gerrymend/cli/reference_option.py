@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.held_numbers import held, number_of
 from gerrymend.inputs.numbers import LARGEST
 from gerrymend.inputs.validation import check_column
 from gerrymend.notions import GroupMean
+from gerrymend.reporting.wording import digits
 
 
 def read_reference(
@@ -36,7 +38,8 @@ def read_reference(
     if not texts:
         if factor is not None:
             raise ArgumentError(
-                "factor", f"{factor:g} is of a group's mean; name the group: --reference sex=M."
+                "factor",
+                f"{digits(factor)} is of a group's mean; name the group: --reference sex=M.",
             )
         return None
     number = _number(texts[0])
@@ -44,7 +47,7 @@ def read_reference(
         if factor is not None:
             raise ArgumentError(
                 "factor",
-                f"{factor:g} is of a group's mean, and --reference {texts[0]} is a number.",
+                f"{digits(factor)} is of a group's mean, and --reference {texts[0]} is a number.",
             )
         if not abs(number) <= LARGEST:  # also of NaN
             raise ArgumentError(
@@ -52,7 +55,7 @@ def read_reference(
                 f"{texts[0]} is no number to compare with: pass a finite one, of at most "
                 f"{LARGEST:g} in size, or a group, such as sex=M.",
             )
-        return number
+        return held(number, "reference")
     _check_one_kind(texts)
     group: dict[str, Any] = {}
     for name, value in (_condition(text, attributes) for text in texts):
@@ -80,10 +83,10 @@ def _check_one_kind(texts: Sequence[str]) -> None:
     )
 
 
-def _number(text: str) -> float | None:
-    """Return a text as a number; None for a text that is none."""
+def _number(text: str) -> Any:
+    """Return a text as a number, with all its digits; None for a text that is none."""
     try:
-        return float(text)
+        return number_of(text)
     except ValueError:
         return None
 

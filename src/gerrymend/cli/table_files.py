@@ -14,6 +14,8 @@ from gerrymend._runtime.extras import need
 from gerrymend._runtime.files import write_whole
 from gerrymend.cli.file_contents import Source, not_a_table, source_of, start_of
 from gerrymend.cli.typed_tables import read_sheet, retyped
+from gerrymend.inputs.held_numbers import number_of
+from gerrymend.inputs.numbers import LARGEST_WHOLE
 from gerrymend.inputs.validation import check_column, same_name
 
 # Tabs and returns too: spreadsheets skip them, and find the formula behind.
@@ -141,7 +143,31 @@ def _csv(
     # Inferred from the whole file, once: with the schema given, no later query infers it again.
     schema = pl.scan_csv(source, infer_schema_length=None, **how).collect_schema()
     schema |= {name: pl.String() for name in texts if name in schema}
-    return pl.scan_csv(source, schema=schema, **how)
+    frame = pl.scan_csv(source, schema=schema, **how)
+    # Only columns with numbers so large are read again, as text.
+    floats = [name for name, dtype in schema.items() if dtype == pl.Float64]
+    ends = frame.select(pl.col(floats).abs().max()).collect() if floats else pl.DataFrame()
+    far = [name for name in ends.columns if (ends[name][0] or 0.0) >= LARGEST_WHOLE]
+    for name in far:
+        written = pl.scan_csv(source, schema=schema | {name: pl.String()}, **how)
+        check_written(path, written.select(name).collect()[name], reading.decimal)
+    return frame
+
+
+def check_written(path: Path, texts: "pl.Series", decimal: str) -> None:
+    """Raise a ValueError for a number of a column that float64 does not hold as it is written."""
+    import polars as pl
+
+    plain = texts.str.strip_chars().str.replace(decimal, ".", literal=True)
+    large = plain.cast(pl.Float64, strict=False).abs() >= LARGEST_WHOLE
+    for text in plain.filter(large).unique().sort().to_list():
+        number = number_of(text)
+        if not isinstance(number, float):
+            raise ValueError(
+                f"Column {texts.name!r} of FILE {path} has {text}, a number that float64 does not "
+                f"hold: it would be merged with {float(number):.0f}. Subtract a constant, or write "
+                "it without decimals; --categorical takes codes as text."
+            )
 
 
 def unreadable(path: Path, error: Exception) -> ValueError:

@@ -12,11 +12,13 @@ from gerrymend.cli.protected_missing import without_missing
 from gerrymend.cli.protected_ranges import read_ranges, with_ranges
 from gerrymend.cli.shared import options_of, split
 from gerrymend.cli.table_files import Reading, open_table, unreadable
+from gerrymend.inputs.held_numbers import number_of
 from gerrymend.inputs.identifiers import BY_DATE
-from gerrymend.inputs.numbers import is_whole, number_of
+from gerrymend.inputs.numbers import is_whole
 from gerrymend.inputs.protected import IN_RANGES
 from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA, DROP_ROWS, TO_NUMBERS
 from gerrymend.inputs.validation import check_column
+from gerrymend.reporting.wording import digits
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 
 if TYPE_CHECKING:
@@ -58,8 +60,8 @@ class TableRequest:
         if self.threshold is not None and self.score is None:
             given = " ".join(f"{option} has none;" for option in self.decided)
             raise ValueError(
-                f"--threshold {self.threshold:g} cuts scores, and {given or 'there are none;'} "
-                "name their column with --score."
+                f"--threshold {digits(self.threshold)} cuts scores, and "
+                f"{given or 'there are none;'} name their column with --score."
             )
 
     @property

@@ -14,7 +14,8 @@ import numpy as np
 from gerrymend._numeric.short_numbers import cut_between
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend.inputs.numbers import LARGEST, as_float, is_number_type, short
+from gerrymend.inputs.held_numbers import held
+from gerrymend.inputs.numbers import LARGEST, is_number_type, short
 from gerrymend.inputs.protected import Column, ranked
 from gerrymend.inputs.settings import check_whole
 
@@ -29,7 +30,7 @@ def check_score_bins(bins: Any) -> int | tuple[float, ...]:
     (10, (0.2, 0.5))
     """
     if isinstance(bins, list | tuple) or (isinstance(bins, np.ndarray) and bins.ndim):
-        cuts = tuple(as_float(cut) for cut in bins if is_number_type(type(cut)))
+        cuts = tuple(held(cut, "bins") for cut in bins if is_number_type(type(cut)))
         rises = all(low < high for low, high in itertools.pairwise(cuts))
         finite = all(abs(cut) <= LARGEST for cut in cuts)
         if not len(cuts) == len(bins) or not 0 < len(cuts) < MOST_BINS or not (rises and finite):

@@ -122,22 +122,6 @@ def as_float(value: Any) -> float:
         return math.nan
 
 
-def number_of(text: str) -> float:
-    """Return a text as a float, or as an int where it writes out a whole number that is none.
-
-    Raises ValueError for a text that is no number.
-
-    >>> number_of("0.5"), number_of("9007199254740993.0"), number_of("1e23")
-    (0.5, 9007199254740993, 1e+23)
-    """
-    number = float(text)
-    # "1e23" is rounded by who writes it; digits written out are meant.
-    if math.isfinite(number) and "e" not in text.lower():
-        exact = Decimal(text)
-        return number if is_exact(exact) else int(exact)
-    return number
-
-
 def is_whole(value: Any) -> bool:
     """Return True for whole numbers of any type.
 

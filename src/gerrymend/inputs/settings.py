@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from gerrymend._runtime.errors import Argument, ArgumentError
-from gerrymend.inputs.numbers import LARGEST_WHOLE, as_float, is_number_type, short
+from gerrymend.inputs.held_numbers import held
+from gerrymend.inputs.numbers import LARGEST_WHOLE, is_number_type, short
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -37,7 +38,7 @@ def check_number(
 
     With `above`, it must be larger than `low`. `remedy` is appended to the message.
     """
-    number = as_float(value) if is_number_type(type(value)) else math.nan
+    number = held(value, argument) if is_number_type(type(value)) else math.nan
     if not math.isfinite(number) or number < low or (above and number == low):
         bound = f"above {low:g}" if above else f"of at least {low:g}"
         bound = "that is finite" if low == -math.inf else bound

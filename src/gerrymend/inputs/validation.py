@@ -15,7 +15,14 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.arrays import as_array
 from gerrymend.inputs.categories import check_label_types
-from gerrymend.inputs.numbers import as_numbers, at_least, is_exact, is_missing
+from gerrymend.inputs.numbers import (
+    as_float,
+    as_numbers,
+    at_least,
+    is_exact,
+    is_missing,
+    is_number_type,
+)
 from gerrymend.inputs.settings import check_flag, check_number, did_you_mean, same_but_for_case
 
 # Classes that an audit compares at most. The first query of a lazy frame groups by label and
@@ -152,7 +159,9 @@ def as_vector(values: Any, argument: str) -> NDArray[Any]:
         series = nw.from_native(values, series_only=True)
         if series.dtype.is_nested():
             raise ArgumentError(argument, f"must hold one value a row; got {series.dtype}.")
-        values = series.to_numpy()
+        # NumPy has no whole numbers of 128 bits; as a list they are those of Python.
+        is_wide = series.dtype in (nw.Int128, nw.UInt128)
+        values = series.to_list() if is_wide else series.to_numpy()
     vector = as_array(values, argument)
     if vector.ndim == 2 and vector.shape[1] == 1:
         warnings.warn(
@@ -265,8 +274,10 @@ def check_cut(threshold: Any, decision_probabilities: bool) -> float | None:
             "and decision_probabilities exclude each other: y_pred holds either scores "
             "to cut or the probabilities of a mixture.",
         )
-    cut = check_number(threshold, "threshold", low=-np.inf)
-    return cut if is_exact(threshold) else int(threshold)
+    if is_number_type(type(threshold)) and not is_exact(threshold):
+        check_number(as_float(threshold), "threshold", low=-np.inf)  # which must be finite
+        return int(threshold)
+    return check_number(threshold, "threshold", low=-np.inf)
 
 
 def decisions_from(

@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gerrymend._numeric.sums import Array, total
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend.inputs.numbers import LARGEST, as_float, is_number_type, short
+from gerrymend.inputs.held_numbers import held
+from gerrymend.inputs.numbers import LARGEST, is_number_type, short
 from gerrymend.notions.references import (
     OVERALL,
     PREDICTED,
@@ -354,7 +355,7 @@ def _as_flag(value: Any, field: str) -> bool:
 
 def _as_coefficient(value: Any, field: str) -> float:
     """Return a number so small that its sums over any number of rows are finite."""
-    number = as_float(value) if is_number_type(type(value)) else math.nan
+    number = held(value, field) if is_number_type(type(value)) else math.nan
     if not abs(number) <= LARGEST:
         raise ValueError(
             f"{field} of a FairnessNotion holds finite numbers, of at most {LARGEST:g} in size; "

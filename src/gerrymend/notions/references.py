@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.conditions import plain_condition
-from gerrymend.inputs.numbers import LARGEST, as_float, is_number_type, short
+from gerrymend.inputs.held_numbers import held
+from gerrymend.inputs.numbers import LARGEST, is_number_type, short
 
 OVERALL = "overall"
 # Of notions of scores: each row is compared with its own, so that its error is with 0.
@@ -55,7 +56,7 @@ class GroupMean:
                 "of a GroupMean must map attributes to values, as in {'sex': 'M'}; got "
                 f"{short(self.group)}.",
             )
-        factor = _as_number(self.factor)
+        factor = _as_number(self.factor, "factor")
         if factor is None or factor <= 0:
             raise ArgumentError(
                 "factor",
@@ -108,7 +109,7 @@ def check_reference(reference: Any) -> Reference:
     """
     if isinstance(reference, GroupMean) or (isinstance(reference, str) and reference == OVERALL):
         return reference
-    number = _as_number(reference)
+    number = _as_number(reference, "reference")
     if number is None:
         raise ArgumentError(
             "reference",
@@ -119,8 +120,11 @@ def check_reference(reference: Any) -> Reference:
     return number
 
 
-def _as_number(value: Any) -> float | None:
-    """Return a finite number so small that its sums are finite; None for anything else."""
-    number = as_float(value) if is_number_type(type(value)) else None
+def _as_number(value: Any, argument: str) -> float | None:
+    """Return a finite number so small that its sums are finite; None for anything else.
+
+    Raises ArgumentError for one that float64 would merge with another.
+    """
+    number = held(value, argument) if is_number_type(type(value)) else None
     # Not `> LARGEST`, which is False of NaN.
     return number if number is not None and abs(number) <= LARGEST else None

@@ -315,11 +315,20 @@ def decision_words(report: Mapping[str, Any]) -> tuple[str, str]:
     columns = report.get("columns", {})
     name = columns.get("decision")
     if name is not None and columns.get("threshold") is not None:
-        cut = columns["threshold"]
-        # A whole number may be one that float64 does not hold.
-        shown = str(cut) if isinstance(cut, int) else f"{cut:g}"
+        shown = digits(columns["threshold"])
         return f"{name} < {shown}", f"{name} ≥ {shown}"
     return label_words({"labels": report["labels"], "columns": {"label": name}})
+
+
+def digits(number: float) -> str:
+    """Return a number that a user gave, with all the digits that tell it from others.
+
+    >>> digits(0.5), digits(0.50000001), digits(2.0), digits(2**53 + 1), digits(1e-9)
+    ('0.5', '0.50000001', '2', '9007199254740993', '1e-09')
+    """
+    if isinstance(number, int):  # it may be one that float64 does not hold
+        return str(number)
+    return repr(float(number)).removesuffix(".0")
 
 
 def capitalised(words: str) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.categories import plain_type
 from gerrymend.inputs.conditions import plain_condition, plain_values
-from gerrymend.inputs.numbers import as_float, is_exact, is_missing, is_number_type, short
+from gerrymend.inputs.held_numbers import is_lost
+from gerrymend.inputs.numbers import as_float, is_missing, is_number_type, short
 from gerrymend.inputs.protected import Column, take_rows
 from gerrymend.inputs.settings import did_you_mean
 from gerrymend.subgroups.base import SubgroupClass
@@ -122,7 +123,8 @@ def _condition(where: str, column: Column, wanted: Any) -> Condition:
         )
     low = -math.inf if wanted[0] is None else as_float(wanted[0])
     high = math.inf if wanted[1] is None else as_float(wanted[1])
-    if not all(map(is_exact, wanted)) or not low < high:  # NaN is below nothing
+    lost = any(is_lost(end) for end in wanted if end is not None)
+    if lost or not low < high:  # NaN is below nothing
         raise ValueError(
             f"{where} asks {column.name!r} to be in {short(wanted)}, which is no interval: low "
             "must be below high, and both must be numbers of float64; None leaves an end open."
@@ -138,7 +140,7 @@ def _check_value(where: str, column: Column, value: Any) -> None:
         plain = plain_type(type(value))
         fits = plain is not None and column.kind in (plain.__name__, "any")
     else:
-        fits = is_number_type(type(value)) and math.isfinite(as_float(value)) and is_exact(value)
+        fits = is_number_type(type(value)) and math.isfinite(as_float(value)) and not is_lost(value)
     if not fits:
         holds = f"categories of type {column.kind}" if column.is_categorical else "numbers"
         raise ValueError(
