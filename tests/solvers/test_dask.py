@@ -25,6 +25,7 @@ from gerrymend.solvers import FictitiousPlay  # noqa: E402
 from gerrymend.solvers.blocks import LocalBlocks  # noqa: E402
 from gerrymend.solvers.dask import blocks as dask_blocks  # noqa: E402
 from gerrymend.solvers.dask import partition_block  # noqa: E402
+from gerrymend.solvers.dask import slots as dask_slots  # noqa: E402
 from gerrymend.solvers.dask.file_store import FileStore  # noqa: E402
 from gerrymend.solvers.dask.partition_block import PartitionBlock  # noqa: E402
 from gerrymend.solvers.dask.teacher import DaskTeacher  # noqa: E402
@@ -218,7 +219,7 @@ def test_blocks_leave_the_workers_after_the_fit(client):
     model(max_iter=3).fit(rows[0], rows[1], sensitive_features=rows[2])
 
     def held(dask_worker):
-        return [key for key in dask_worker.data if "Slot" in str(key)] + [*dask_blocks._SLOTS]
+        return [key for key in dask_worker.data if "Slot" in str(key)] + [*dask_slots._SLOTS]
 
     left = client.run(held)
     patience = iter(range(1200))  # Dask lets go a little later, on a busy machine much later
@@ -277,7 +278,8 @@ def test_what_is_wrong_is_said_before_anything_is_shipped(client, monkeypatch):
         model().fit(unknown, labels, sensitive_features=protected)
     for estimator in (DecisionTreeClassifier(), LogisticRegression(class_weight="balanced")):
         with pytest.raises(
-            ValueError, match=r"estimator=.* can't be trained .*LogisticRegression\(\) .*DaskLGBM"
+            ValueError,
+            match=r"estimator=.* can't be trained .*LogisticRegression\(\) .*SGD.*DaskLGBM",
         ):
             model(estimator).fit(lazy, labels, sensitive_features=protected)
     with pytest.raises(TypeError, match=r"y is of type numpy\.ndarray.*Dask"):

@@ -1,5 +1,6 @@
 """Tests for linear estimators, and for those that can be fitted from sums over rows."""
 
+from inspect import signature
 from typing import Any, NamedTuple
 
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -58,6 +59,18 @@ def can_be_fitted_from_sums(estimator: Any) -> bool:
     (True, False)
     """
     return is_plain_least_squares(estimator) or LogisticSettings.of(estimator) is not None
+
+
+def learns_in_parts(estimator: Any) -> bool:
+    """Return True if an estimator learns from some rows after others, and of their weights.
+
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> learns_in_parts(SGDClassifier()), learns_in_parts(LogisticRegression())
+    (True, False)
+    """
+    # Of some, as of neural networks, parameters decide whether they have the method.
+    learn = getattr(estimator, "partial_fit", None)
+    return learn is not None and "sample_weight" in signature(learn).parameters
 
 
 # Parameters of a logistic regression that move its optimum in a known way, or not at all.

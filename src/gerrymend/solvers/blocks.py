@@ -16,6 +16,10 @@ class Blocks(Protocol):
         """
         ...
 
+    def ask(self, number: int, method: Callable[..., T], *arguments: Any) -> T:
+        """Return what one block answers to a method that doesn't change it."""
+        ...
+
 
 class ByBlock:
     """An argument that differs by block; a place where some blocks lie is sent theirs alone.
@@ -61,3 +65,8 @@ class LocalBlocks:
             block.answer(method, *for_block(arguments, number))
             for number, block in enumerate(self._blocks)
         ]
+
+    def ask(self, number: int, method: Callable[..., T], *arguments: Any) -> T:
+        """Return what one block answers."""
+        answer: T = self._blocks[number].answer(method, *for_block(arguments, number))
+        return answer

@@ -28,7 +28,11 @@ from gerrymend.inputs.protected import Cells
 from gerrymend.inputs.sample import Sample
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import is_frame
-from gerrymend.models.estimators import can_be_fitted_from_sums, is_plain_least_squares
+from gerrymend.models.estimators import (
+    can_be_fitted_from_sums,
+    is_plain_least_squares,
+    learns_in_parts,
+)
 from gerrymend.notions import (
     Moment,
     OutcomeNotion,
@@ -39,7 +43,7 @@ from gerrymend.notions import (
 )
 from gerrymend.solvers import FictitiousPlay, GameSolver
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.estimator_checks import check_uses_weights
+from gerrymend.solvers.players.estimator_checks import check_learns_in_parts, check_uses_weights
 from gerrymend.solvers.players.memory_rows import MemoryRows
 from gerrymend.solvers.players.rows import LabelCells, Rows
 from gerrymend.solvers.regression.device import device_game
@@ -210,18 +214,7 @@ def _check_elsewhere(X: Any, setting: Setting, others: Mapping[str, Any]) -> Non
         return
     of_dask = is_dask_collection(X)
     estimator = setting.estimator
-    if not (can_be_fitted_from_sums(estimator) or (of_dask and is_dask_native(estimator))):
-        native = (
-            " A classifier that trains on Dask's collections, such as "
-            "lightgbm.DaskLGBMClassifier(), can be the estimator too."
-        )
-        raise ArgumentError(
-            Argument("estimator", value=repr(estimator)),
-            f"can't be trained where X is, which is {in_words(X)}: what is trained there is fitted "
-            "from sums over rows, which are those of LogisticRegression() with its default penalty "
-            "and of LinearRegression(). Pass one of these, or pass NumPy arrays."
-            f"{native * of_dask}",
-        )
+    _check_trainable(X, estimator)
     for notion in setting.notions if of_dask else ():
         try:
             check_by_label(notion)
@@ -232,6 +225,30 @@ def _check_elsewhere(X: Any, setting: Setting, others: Mapping[str, Any]) -> Non
                 f"{error.lead}"
             )
             raise
+
+
+def _check_trainable(X: Any, estimator: Any) -> None:
+    """Raise an ArgumentError if an estimator can't be trained where X is; name what can."""
+    if can_be_fitted_from_sums(estimator):
+        return
+    of_dask = is_dask_collection(X)
+    if of_dask and is_dask_native(estimator):
+        return
+    if of_dask and learns_in_parts(estimator):
+        check_learns_in_parts(estimator, X.shape[1] if X.ndim == 2 else 1)
+        return
+    others = (
+        " One that learns from rows in parts, with sample_weight in partial_fit, such as "
+        "SGDClassifier() or GaussianNB(), can be the estimator too, and so can a classifier that "
+        "trains on collections of Dask, such as lightgbm.DaskLGBMClassifier()."
+    )
+    raise ArgumentError(
+        Argument("estimator", value=repr(estimator)),
+        f"can't be trained where X is, which is {in_words(X)}: what is trained there is fitted "
+        "from sums over rows, which are those of LogisticRegression() with its default penalty "
+        "and of LinearRegression(). Pass one of these, or pass NumPy arrays."
+        f"{others * of_dask}",
+    )
 
 
 def _check_in_one_place(X: Any, estimator: Any, others: Mapping[str, Any]) -> None:

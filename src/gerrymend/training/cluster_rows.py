@@ -12,6 +12,7 @@ from gerrymend.inputs.fit_identity import combined_digests
 from gerrymend.inputs.protected import Column, check_spreads
 from gerrymend.inputs.validation import as_vector, check_labels
 from gerrymend.inputs.weights import no_weight
+from gerrymend.models.estimators import can_be_fitted_from_sums
 from gerrymend.notions import OutcomeNotion, check_decisions, moment_of, warn_of_unit
 from gerrymend.solvers import GameSolver
 from gerrymend.solvers.dask.blocks import DaskBlocks
@@ -20,6 +21,7 @@ from gerrymend.solvers.dask.teacher import DaskTeacher, TaughtByDask
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.block_learners import BlockLearner, learner_from_sums
 from gerrymend.solvers.players.block_rows import BlockRows, LabelCellBlocks
+from gerrymend.solvers.players.learning_in_parts import LearnerInParts
 from gerrymend.solvers.players.row_block import RowBlock
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.rows import RowsRead
@@ -67,8 +69,10 @@ def read_cluster(
         if is_dask_native(estimator):
             teacher = DaskTeacher(client, estimator, X, n_rows, blocks, RowBlock.labelled)
             learner = TaughtByDask(teacher, there)
-        else:
+        elif can_be_fitted_from_sums(estimator):
             learner = learner_from_sums(estimator, there, label_cells.weight, auditor.base_cost)
+        else:
+            learner = LearnerInParts(estimator, there)
         there_rows = BlockRows(there, label_cells, learner)
         return game_of(there_rows, auditor, setting, solver, gammas, C, scale)
 

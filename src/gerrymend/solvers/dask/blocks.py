@@ -7,140 +7,26 @@ to where it was. Sums are added in the order of the blocks: the result is the sa
 wherever the blocks lie and however often they were lost.
 """
 
-import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from distributed import Client, Future, futures_of, wait
 from distributed.client import FutureCancelledError, FuturesCancelledError
-from threadpoolctl import ThreadpoolController
 
-from gerrymend._runtime.errors import ArgumentError
-from gerrymend.solvers.blocks import ByBlock, for_block
+from gerrymend.solvers.blocks import ByBlock
 from gerrymend.solvers.dask.partition_block import PartitionBlock
+from gerrymend.solvers.dask.slots import CHANGES, Call, Slot, SlotKey, do
 from gerrymend.solvers.regression.array_block import ArrayBlock
 
 T = TypeVar("T")
 
-# What changes a block: done again, in the same order, where it is lost.
-_CHANGES = frozenset(
-    {
-        PartitionBlock.begin,
-        PartitionBlock.settle,
-        ArrayBlock.prepare,
-        ArrayBlock.decide,
-        ArrayBlock.find,
-        ArrayBlock.vote,
-        ArrayBlock.replay,
-    }
-)
 # Seconds between two looks at whether the workers that are waited for are still there.
 _LOOK = 1.0
 # Seconds to wait for a worker where there is none, or for one that is paused.
 _PATIENCE = 60.0
-
-Call = tuple[Callable[..., Any], tuple[Any, ...]]
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-class Slot:
-    """The blocks of one thread of a worker; it stays there, as a copy would go its own way.
-
-    It counts the changes that it was asked for: a change that the cluster asks for twice, or one
-    that comes after others were lost, is not made, and no block answers.
-
-    >>> from gerrymend.notions import FALSE_POSITIVE_RATE
-    >>> from gerrymend.subgroups.encoding import LinearEncoding
-    >>> slot, encoding = Slot(), LinearEncoding.of_weights({"attribute_0": None})
-    >>> slot.take(7, PartitionBlock, np.eye(2), np.array([0, 1]), np.ones((2, 1)), None)
-    >>> begin = PartitionBlock.begin, (ArrayBlock, 1, encoding, FALSE_POSITIVE_RATE)
-    >>> slot.ask(0, [begin], 1, (ArrayBlock.n_features, ()))
-    {7: 2}
-    >>> slot.ask(0, [begin], 1, (ArrayBlock.n_features, ()))
-    {}
-    """
-
-    def __init__(self) -> None:
-        self._blocks: dict[int, Any] = {}
-        self._n_changes = 0
-
-    def take(self, number: int, make: Callable[..., Any], *rows: Any) -> None:
-        """Make a block of some rows."""
-        try:
-            self._blocks[number] = make(*rows)
-        except ArgumentError as error:
-            error.lead = f"In partition {number} of the data: {error.lead}"
-            raise
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"In partition {number} of the data: {error}") from error
-
-    def ask(self, first: int, changes: Sequence[Call], last: int, call: Call) -> dict[int, Any]:
-        """Make the changes from the `first` to the `last`; then what a call to each block answers.
-
-        The changes may have been put together into fewer.
-        """
-        if self._n_changes != first:
-            return {}
-        # A slot is for a thread: products that wake others make workers wait for each other.
-        with _thread_pools().limit(limits=1):
-            for change in changes:
-                self._call(*change)
-            answers = self._call(*call)
-        self._n_changes = last + (call[0] in _CHANGES)
-        return answers
-
-    def ask_one(self, number: int, call: Call) -> Any:
-        """Return what one block answers to a call that doesn't change it."""
-        method, arguments = call
-        return self._blocks[number].answer(method, *for_block(arguments, number))
-
-    def _call(self, method: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[int, Any]:
-        return {
-            number: block.answer(method, *for_block(arguments, number))
-            for number, block in self._blocks.items()
-        }
-
-
-# Of this process: what Dask holds, and puts on disk when memory is short, is only a key to it.
-_SLOTS: dict[str, Slot] = {}
-
-
-class SlotKey:
-    """The key that Dask holds for a slot; the slot goes when Dask lets go of it.
-
-    Dask may put it on disk and bring it back: that is the same slot, in the same process. Elsewhere
-    there is none of that name, and so an empty one.
-
-    >>> import pickle
-    >>> key = SlotKey()
-    >>> pickle.loads(pickle.dumps(key)).slot is key.slot
-    True
-    """
-
-    def __init__(self, name: str | None = None) -> None:
-        self._name = name or uuid.uuid4().hex
-        self._on_disk = False
-        self.slot = _SLOTS.setdefault(self._name, Slot())
-
-    def __reduce__(self) -> Any:
-        self._on_disk = True
-        return SlotKey, (self._name,)
-
-    def __del__(self) -> None:
-        if not self._on_disk:
-            _SLOTS.pop(self._name, None)
-
-
-def _do(key: SlotKey, after: Any, method: Callable[..., T], *arguments: Any) -> T:
-    """Call a method of a slot, on its worker, once there is what it has to come after."""
-    return method(key.slot, *arguments)
 
 
 @dataclass(eq=False)
@@ -190,11 +76,27 @@ class DaskBlocks:
                     answers |= answer
                 else:
                     self._places.remove(place)
-        if call[0] in _CHANGES:
+        if call[0] in CHANGES:
             self._changes.append(call)
             for place in self._places:
                 place.n_changes = len(self._changes)
         return [answers[number] for number in range(len(self._partitions))]
+
+    def ask(self, number: int, method: Callable[..., T], *arguments: Any) -> T:
+        """Return what one block answers to a method that doesn't change it."""
+        call = _for_place(_call(method, arguments), [number])
+        while True:
+            place = next((place for place in self._places if number in place.numbers), None)
+            if place is None or place.n_changes < len(self._changes):
+                # Any question of all brings back what was lost.
+                self.gather(PartitionBlock.is_there)
+                continue
+            asked = self._submit(place, Slot.ask_if_there, number, call)
+            (answer,) = self._answers([place], [asked])
+            if answer:
+                found: T = answer[number]
+                return found
+            self._places.remove(place)
 
     def leave(self, method: Callable[..., Any], *arguments: Any) -> list[Future]:
         """Leave what a method of each block answers where it is; it must not change the block."""
@@ -306,7 +208,7 @@ class DaskBlocks:
         self, place: _Place, method: Callable[..., Any], *arguments: Any, after: Sequence[Any] = ()
     ) -> Future:
         return self._client.submit(
-            _do, place.slot, after, method, *arguments, workers=[place.worker], pure=False
+            do, place.slot, after, method, *arguments, workers=[place.worker], pure=False
         )
 
     def _workers(self) -> dict[str, int]:

@@ -44,6 +44,15 @@ class LabelCellBlocks:
         """Ask each block a question."""
         return self.blocks.gather(method, *arguments)
 
+    def ask(self, number: int, method: Callable[..., Any], *arguments: Any) -> Any:
+        """Ask one block a question."""
+        return self.blocks.ask(number, method, *arguments)
+
+    @property
+    def filled(self) -> list[int]:
+        """The numbers of the blocks that have rows."""
+        return [number for number, cells in enumerate(self._cells) if len(cells)]
+
     def parts(self, by_label_cell: Array) -> ByBlock:
         """Return values of label-cells as each block has them, along the last axis."""
         return ByBlock([by_label_cell[..., cells] for cells in self._cells])

@@ -11,6 +11,7 @@ from sklearn.utils._indexing import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from gerrymend._runtime.by_thread import heard_warnings
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.models.mixture import SCORE_METHODS, content_of
 from gerrymend.solvers.players.learners import fit_weighted, seed_estimator
 
@@ -68,6 +69,26 @@ def check_uses_weights(estimator: Any, X: Any) -> None:
             "pass an estimator that uses them, such as LogisticRegression(), and leave out "
             "class_weight='balanced', which cancels them."
         )
+
+
+def check_learns_in_parts(estimator: Any, n_features: int) -> None:
+    """Raise an ArgumentError if an estimator with `partial_fit` refuses it as it is set.
+
+    Two made rows tell: such as class_weight="balanced" and early_stopping need all rows at once.
+    """
+    # Of 0 and 1, which those that count, and take no number below 0, can learn of too.
+    rows = np.zeros((2, n_features))
+    rows[1] = 1.0
+    known = {"classes": np.array([0, 1])} if is_classifier(estimator) else {}
+    try:
+        with heard_warnings():
+            clone(estimator).partial_fit(rows, np.array([0, 1]), sample_weight=np.ones(2), **known)
+    except Exception as error:  # whatever it objects to, it would to each part
+        raise ArgumentError(
+            Argument("estimator", value=repr(estimator)),
+            f"can't learn from one part of the rows after another: {error} Change that parameter, "
+            "or pass LogisticRegression().",
+        ) from error
 
 
 def _are_alike(first: Any, second: Any, X: Any) -> bool:

@@ -242,14 +242,7 @@ class ClassificationLearner(EstimatorLearner):
         # classification error is cost but for a constant.
         weight = np.abs(cost) * self._weight
         model = fit_weighted(clone(self._estimator), self._X, label, weight)
-        if isinstance(model, LinearClassifierMixin):
-            return LinearPredictor(
-                np.ravel(model.coef_).copy(), float(np.ravel(model.intercept_)[0])
-            )
-        for method in SCORE_METHODS:
-            if hasattr(model, method):
-                return ScorePredictor(model, method, 0.0 if method == "decision_function" else 0.5)
-        return LabelPredictor(model)
+        return predictor_of(model)
 
 
 class LogisticLearner(ClassificationLearner):
@@ -332,6 +325,16 @@ def make_learner(
         return RegressionLearner(estimator, X, weight, order)
     kind = LogisticLearner if _is_plain_logistic(estimator, X) else ClassificationLearner
     return kind(estimator, X, weight, order)
+
+
+def predictor_of(model: Any) -> Predictor:
+    """Return what decides as a fitted classifier of 0 and 1 does, by its score if it has one."""
+    if isinstance(model, LinearClassifierMixin):
+        return LinearPredictor(np.ravel(model.coef_).copy(), float(np.ravel(model.intercept_)[0]))
+    for method in SCORE_METHODS:
+        if hasattr(model, method):
+            return ScorePredictor(model, method, 0.0 if method == "decision_function" else 0.5)
+    return LabelPredictor(model)
 
 
 def fit_weighted(model: Any, X: Any, target: NDArray[Any], weight: Array | None) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 from sklearn.externals.array_api_compat import array_namespace, device, is_numpy_array
 
 from gerrymend._numeric.arrays import on_host
@@ -136,6 +137,22 @@ class RowBlock:
         """Return the cheaper label of each row, and what the choice is worth."""
         by_row = on_host(self._by_row(cost))
         return (by_row < 0).astype(np.int8), np.abs(by_row) * on_host(self._weight)
+
+    def partial_fit(self, model: Any, cost: Array) -> Any:
+        """Return a model that has learned of these rows too; the same one where none has weight.
+
+        A regressor learns the cost, and a classifier the cheaper label, weighted by its worth.
+        """
+        if is_regressor(model):
+            target: Any = on_host(self._by_row(cost))
+            weight = on_host(self._weight)
+            known = {}
+        else:
+            target, weight = self.labelled(cost)
+            known = {"classes": np.array([0, 1], dtype=np.int8)}
+        if weight.any():
+            model.partial_fit(self.features, target, sample_weight=weight, **known)
+        return model
 
     def _score(self, predictor: Any) -> Any:
         """Return the score of each row, in float64; rows are read in pieces."""
