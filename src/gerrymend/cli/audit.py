@@ -148,6 +148,7 @@ def add_to(app: typer.Typer) -> None:
         accept_warnings: options.AcceptWarnings = False,
         fail_on: options.FailOn = "exceeds",
         if_chance: options.IfChance = "fail",
+        engine: options.Engine = "memory",
         separator: options.Separator = None,
         decimal: options.Decimal = ".",
         missing: options.Missing = None,
@@ -198,7 +199,11 @@ def run(fields: dict[str, Any], targets: Targets, gate: Gate) -> int:
     def audited(request: AuditRequest, console: Console) -> int:
         within = f"within {request.budget:g} s"
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
-        with notes(console, request.options), progress(console, first) as say:
+        with (
+            notes(console, request.options),
+            progress(console, first) as say,
+            request.working(say),
+        ):
             report = request.audit(lambda done, of: say(f"{request.drawn}, {within}", done, of))
         data = report.to_dict()
         commands = training_commands(request) if next_commands(data) and not request.counts else ()

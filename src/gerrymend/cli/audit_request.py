@@ -77,6 +77,7 @@ class AuditRequest(TableRequest):
                 f"(of a randomised model) says what the model decided; got {given}."
             )
         self._check_scores()
+        self._check_sums_tell()
         if self._are_means and self.threshold is not None:
             mean = next(one for one in self.notion if one in OUTCOME_NAMES)
             raise ValueError(
@@ -114,6 +115,40 @@ class AuditRequest(TableRequest):
                 f"--bins {self.bins} is for --notion multicalibration, which looks at intervals of "
                 "the score; leave it out."
             )
+
+    def _check_sums_tell(self) -> None:
+        """Raise a ValueError for options that need rows, where Dask has them and sums travel."""
+        if self.engine != "dask":
+            return
+        if self.counts is not None:
+            raise ValueError(
+                "--counts is for a table that GROUP BY made, which is small; leave --engine out."
+            )
+        if self._are_scores:
+            raise ValueError(
+                f"--notion {' '.join(self.notion)} looks at the score of each row, and --engine "
+                "dask brings no row here; leave --engine out."
+            )
+        needs = {
+            "--permutations": self.permutations > 0,
+            "--confidence": self.confidence is not None,
+            "--test-size": self.test_size is not None,
+        }
+        weighted = self.weight is not None
+        given = "--weight" if weighted else f"--notion {' '.join(self.notion)}"
+        given = "--probability" if self.probability is not None else given
+        for option, is_given in needs.items():
+            if is_given and self._sums_tell_less:
+                remedy = "pass --permutations 0" if option == "--permutations" else "leave it out"
+                raise ValueError(
+                    f"{option} needs the rows themselves with {given}, and --engine dask brings "
+                    f"only sums here; {remedy}."
+                )
+
+    @property
+    def _sums_tell_less(self) -> bool:
+        """True where sums by cell don't tell how many rows are alike."""
+        return self._are_means or (self.weight, self.probability) != (None, None)
 
     @property
     def decided(self) -> dict[str, str]:
@@ -263,10 +298,11 @@ class AuditRequest(TableRequest):
         tables: list[Any] = [frame, second]
         needs_rows = self.permutations > 0
         needs_rows |= self.test_size is not None or self.confidence is not None
-        sums_tell_less = self._are_means or (self.weight, self.probability) != (None, None)
-        if needs_rows and sums_tell_less:
-            named = [self.label, decided, self.weight, *attributes, *(controls or [])]
-            chosen = [name for name in dict.fromkeys(named) if name is not None]
+        named = [self.label, decided, self.weight, *attributes, *(controls or [])]
+        chosen = [name for name in dict.fromkeys(named) if name is not None]
+        if self.engine == "dask":
+            tables = [None if table is None else table.on_dask(chosen) for table in tables]
+        elif needs_rows and self._sums_tell_less:
             tables = [None if table is None else table.select(chosen).collect() for table in tables]
         return audit(
             self.label, decided, sample_weight=self.weight, data=tables[0], holdout=tables[1], **how

@@ -29,7 +29,7 @@ def source_of(path: Path) -> Source:
     `-` is standard input. Raises a ValueError for what is no file, is empty, or is no text.
     """
     source: Source = sys.stdin.buffer.read() if str(path) == "-" else path
-    _check_there(path)
+    check_there(path)
     if start_of(source).startswith(_GZIP):
         try:
             source = gzip.decompress(_all_of(source))
@@ -49,10 +49,13 @@ def start_of(source: Source) -> bytes:
         return file.read(_START)
 
 
-def _check_there(path: Path) -> None:
+def check_there(path: Path) -> None:
     """Raise a ValueError where there is no such file."""
     if path.is_dir():
-        raise ValueError(f"FILE {path} is a folder; name a CSV or Parquet file in it.")
+        raise ValueError(
+            f"FILE {path} is a folder; name a CSV or Parquet file in it, or let --engine dask "
+            "read all of its Parquet files."
+        )
     if not path.exists() and str(path) != "-":
         beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
         raise ValueError(f"FILE {path} does not exist{did_you_mean(path.name, beside)}.")

@@ -38,11 +38,13 @@ from gerrymend.cli.targets import Targets
 from gerrymend.cli.training_request import (
     ESTIMATOR_NAMES,
     TRAINABLE_NAMES,
+    AnyPrepared,
     FitRequest,
-    Prepared,
     TrainingRequest,
+    make_estimator,
 )
 from gerrymend.inputs.settings import check_choice
+from gerrymend.models.estimators import can_be_fitted_from_sums
 from gerrymend.notions import as_notions
 
 # What a page has and a terminal is spared: several subgroups, and whether it is chance.
@@ -108,6 +110,7 @@ def add_to(app: typer.Typer) -> None:
         quiet: options.Quiet = False,
         accept_warnings: options.AcceptWarnings = False,
         fail_on: options.FailOn = "exceeds",
+        engine: options.Engine = "memory",
         separator: options.Separator = None,
         decimal: options.Decimal = ".",
         missing: options.Missing = None,
@@ -152,6 +155,8 @@ class Asked:
     def check(self, request: TrainingRequest) -> None:
         """Raise an error for files that can't be written, and a gate that can't be closed."""
         check_installed("skops", "Saving a model needs")
+        if request.engine == "dask":
+            self._check_trained_in_parts()
         check_target(self.out, "--out", request.file)
         self.targets.check(self.out, request.file)
         taken = (self.out, self.targets.page, self.targets.markdown, request.file)
@@ -173,6 +178,16 @@ class Asked:
         if self.gated_rows == "train":
             raise ValueError(f"{about}, and --gate train leaves them out; ask for --gate both.")
 
+    def _check_trained_in_parts(self) -> None:
+        """Raise a ValueError for an estimator that needs all rows in one place."""
+        check_choice(self.estimator, "--estimator", ESTIMATOR_NAMES)
+        if not can_be_fitted_from_sums(make_estimator(self.estimator)):
+            raise ValueError(
+                f"--estimator {self.estimator} needs all rows in one place, and --engine dask "
+                "leaves them on workers; choose logistic or linear-regression, which are fitted "
+                "from sums, or leave --engine out."
+            )
+
 
 def run(fields: dict[str, Any], asked: Asked) -> int:
     """Train, save, audit, print, and return the code to exit with: that of the rows of --gate.
@@ -187,8 +202,12 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
             return fitted_and_told(request, console)
 
     def fitted_and_told(request: FitRequest, console: Console) -> int:
-        with notes(console, request.options), progress(console, f"Reading {request.file}") as say:
-            prepared = request.prepare()
+        with (
+            notes(console, request.options),
+            progress(console, f"Reading {request.file}") as say,
+            request.working(say),
+        ):
+            prepared = request.prepare_anywhere()
             try:
                 with errors_in_options(request.options):
                     classifier = _trained(request, prepared, asked, say)
@@ -218,7 +237,7 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
     return guarded(work)
 
 
-def _trained(request: TrainingRequest, prepared: Prepared, asked: Asked, say: Say) -> Any:
+def _trained(request: TrainingRequest, prepared: AnyPrepared, asked: Asked, say: Say) -> Any:
     """Return the classifier, fitted to the encoded columns of the training rows."""
     more: dict[str, Any] = {"certify": True, "budget": request.budget} if asked.certify else {}
     classifier = request.classifier(
@@ -239,12 +258,15 @@ def _trained(request: TrainingRequest, prepared: Prepared, asked: Asked, say: Sa
 
 
 def _saved_and_audited(
-    request: TrainingRequest, prepared: Prepared, classifier: Any, asked: Asked, say: Say
+    request: TrainingRequest,
+    prepared: AnyPrepared,
+    classifier: Any,
+    asked: Asked,
+    say: Say,
 ) -> Fitted:
     """Save a model that takes the columns as they are in the file, and audit it on each sample."""
     from sklearn.pipeline import Pipeline
 
-    from gerrymend.frontier.points import OnRows, positive_probability
     from gerrymend.models.saving import save_model
 
     say(f"Saving {asked.out}")
@@ -271,8 +293,7 @@ def _saved_and_audited(
         # Chance says nothing of rows on which decisions were trained to be fair.
         is_tested = asks_chance and rows is prepared.test
         tested = {"n_permutations": _PERMUTATIONS} if is_tested else {}
-        p = positive_probability(classifier, rows)
-        on_rows = OnRows.measure(rows, p, how | tested)
+        on_rows = prepared.measured(rows, classifier, how | tested)
         report = after_dropping(on_rows.report, prepared.missing)
         measured.append(replace(on_rows, report=report))
     return Fitted(

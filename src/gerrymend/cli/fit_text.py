@@ -10,7 +10,7 @@ from rich.console import Console
 from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.report import AuditReport
 from gerrymend.cli.table_encoding import names_of
-from gerrymend.cli.training_request import Prepared, TrainingRequest
+from gerrymend.cli.training_request import AnyPrepared, TrainingRequest
 from gerrymend.frontier.points import OnRows
 from gerrymend.reporting.audit.changes import level_sentences
 from gerrymend.reporting.audit.direction import direction_sentences
@@ -40,7 +40,7 @@ class Fitted:
     """A model that was trained and saved, and how it does on each sample."""
 
     classifier: Any
-    prepared: Prepared
+    prepared: AnyPrepared
     measured: list[OnRows]
     estimator: str
     out: Path
@@ -101,7 +101,7 @@ def as_data(fitted: Fitted) -> dict[str, Any]:
         "n_predictors": len(fitted.classifier.weights_),
         "gamma": fitted.measured[0].report.gamma,
         "columns": fitted.prepared.columns,
-        "control_features": list(fitted.prepared.train.control or ()),
+        "control_features": fitted.prepared.controls,
         "audited": fitted.names[fitted.deciding],
         "gate": fitted.gate or "both",
         "samples": [

@@ -41,7 +41,8 @@ def said(given: Mapping[str, Any]) -> dict[str, Any]:
 
 File = Annotated[Path, typer.Argument(
     metavar="FILE",
-    help="A table: CSV, Parquet, JSON lines or xlsx, perhaps gzipped; - is standard input.",
+    help="A table: CSV, Parquet, JSON lines or xlsx, perhaps gzipped; - is standard input. With "
+    "--engine dask also a folder of Parquet files.",
 )]  # fmt: skip
 Label = Annotated[str, column("True label, of two values.", DATA)]
 Positive = Annotated[str | None, option(
@@ -139,6 +140,11 @@ ModelName = Annotated[str | None, _said("Which model this is about.")]
 Owner = Annotated[str | None, _said("Who answers for the model.")]
 Purpose = Annotated[str | None, _said("What the model decides.")]
 Date = Annotated[str | None, _said("As of when, if not as of today.")]
+Engine = Annotated[str, option(
+    "Where rows are: memory; or dask, for a Parquet file, or a folder of them, of which no row is "
+    "brought here. Workers are those of the scheduler that Dask is configured for "
+    "(DASK_SCHEDULER_ADDRESS), or of this machine.", READING, "--engine",
+    metavar="memory|dask")]  # fmt: skip
 Separator = Annotated[str | None, option(
     "Separator of a CSV file: one character, or tab.", READING, metavar="CHARACTER",
     show_default="the one of , ; tab | that fits")]  # fmt: skip

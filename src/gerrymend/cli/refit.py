@@ -51,12 +51,16 @@ model.skops
     # A probability is no option there, and nothing to train on.
     drawn = option_words("--drop", [request.probability] if request.probability else [])
     drop = option_words("--drop", [] if request.features else list(request.decided.values()))
+    # Which reads files in memory alone.
     frontier = [*_table_words(request, own), *([] if request.features else drawn)]
     fit = [*_table_words(request, own | _DECIDED), *drop, *option_words("--gamma", request.gamma)]
-    return [
-        shlex.join(["gerrymend", "frontier", *frontier, "--test-size", "0.3"]),
-        shlex.join(["gerrymend", "fit", *fit, "--out", "model.skops"]),
+    commands = [
+        ["frontier", *frontier, "--test-size", "0.3"],
+        ["fit", *fit, "--out", "model.skops"],
     ]
+    if request.engine == "dask":
+        del commands[0]
+    return [shlex.join(["gerrymend", *command]) for command in commands]
 
 
 def _table_words(request: TableRequest, without: Set[str]) -> list[str]:

@@ -24,8 +24,9 @@ _MOST_DISTINCT = 0.5
 _FEW_ROWS = 20
 # Scaling adds up squares: 10^280 times as many rows as there may be is below float64's 10^308.
 _LARGEST = 1e140
-_TEXT = "text"
-_NUMBERS = "numbers"
+# Kinds of columns, and names of the encoder's steps.
+TEXT = "text"
+NUMBERS = "numbers"
 
 
 def make_encoder(frame: "pl.DataFrame", *, impute: bool = False) -> "ColumnTransformer":
@@ -49,7 +50,7 @@ def make_encoder(frame: "pl.DataFrame", *, impute: bool = False) -> "ColumnTrans
 
     kinds = {name: kind_of(name, dtype) for name, dtype in frame.schema.items()}
     texts, numbers = (
-        [name for name, kind in kinds.items() if kind == wanted] for wanted in (_TEXT, _NUMBERS)
+        [name for name, kind in kinds.items() if kind == wanted] for wanted in (TEXT, NUMBERS)
     )
     indicators: Any = OneHotEncoder(handle_unknown="warn", sparse_output=False)
     scaled: Any = StandardScaler()
@@ -58,7 +59,7 @@ def make_encoder(frame: "pl.DataFrame", *, impute: bool = False) -> "ColumnTrans
         indicators = make_pipeline(named, indicators)
         scaled = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), scaled)
     # An empty step would fail, and the order of steps is that of the encoded columns.
-    steps = [(_TEXT, indicators, texts), (_NUMBERS, scaled, numbers)]
+    steps = [(TEXT, indicators, texts), (NUMBERS, scaled, numbers)]
     return ColumnTransformer([step for step in steps if step[2]], verbose_feature_names_out=False)
 
 
@@ -85,9 +86,9 @@ def kind_of(name: str, dtype: "pl.DataType") -> str:
     import polars as pl
 
     if dtype.is_numeric() or dtype == pl.Boolean:
-        return _NUMBERS
+        return NUMBERS
     if isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
-        return _TEXT
+        return TEXT
     if isinstance(dtype, pl.Null):
         raise ValueError(f"Column {name!r} has no values at all. --drop it.")
     raise ValueError(
@@ -120,15 +121,24 @@ def check_values(frame: "pl.DataFrame", file: Any, *, impute: bool) -> None:
         if values.dtype.is_float():
             n_missing += int(values.is_nan().sum())
         if n_missing and not impute:
-            raise ValueError(
-                f"Column {name!r} of {file} has {n_missing:,} missing values of {len(values):,}. "
-                "Fill them in, leave these rows out, --drop the column, or train with --impute."
-            )
+            raise missing_values(name, file, n_missing, len(values))
         if values.dtype.is_numeric():
             where = f"Column {name!r} of {file}"
             present = nw.from_native(values.drop_nulls(), series_only=True)
             numbers = series_numbers(present, where)
             check_finite(numbers[~np.isnan(numbers)], where, most=np.inf)  # see `check_scale`
+
+
+def missing_values(
+    name: str, file: Any, n_missing: int, n_rows: int, why_not: str = ""
+) -> ValueError:
+    """Return the error for a column with missing values; `why_not` says why none are imputed."""
+    remedy = "Fill them in, leave these rows out, --drop the column, or train with --impute."
+    if why_not:
+        remedy = f"Fill them in, leave these rows out, or --drop the column: {why_not}."
+    return ValueError(
+        f"Column {name!r} of {file} has {n_missing:,} missing values of {n_rows:,}. {remedy}"
+    )
 
 
 def check_texts(frame: "pl.DataFrame") -> None:
@@ -152,11 +162,8 @@ def check_not_identifiers(frame: "pl.DataFrame") -> None:
     for name in frame.columns:
         values = frame[name]
         distinct = values.n_unique()
-        if kind_of(name, values.dtype) == _TEXT and distinct > _MOST_DISTINCT * len(frame):
-            raise ValueError(
-                f"Column {name!r} has {distinct:,} different texts in {len(frame):,} rows: it "
-                "tells rows apart, and nothing can be learned of it. --drop it, or group values."
-            )
+        if kind_of(name, values.dtype) == TEXT:
+            check_few_texts(name, distinct, len(frame))
         if values.dtype.is_integer() and distinct == len(frame):
             warnings.warn(
                 f"Column {name!r} has a different whole number in each of the {len(frame):,} rows: "
@@ -164,6 +171,15 @@ def check_not_identifiers(frame: "pl.DataFrame") -> None:
                 UserWarning,
                 stacklevel=2,
             )
+
+
+def check_few_texts(name: str, distinct: int, n_rows: int) -> None:
+    """Raise a ValueError for a column of texts that differ in most rows, unless these are few."""
+    if n_rows > _FEW_ROWS and distinct > _MOST_DISTINCT * n_rows:
+        raise ValueError(
+            f"Column {name!r} has {distinct:,} different texts in {n_rows:,} rows: it tells rows "
+            "apart, and nothing can be learned of it. --drop it, or group values."
+        )
 
 
 def check_kinds(wanted: Mapping[str, str], frame: "pl.DataFrame", file: Any) -> None:
@@ -191,7 +207,7 @@ def unseen(encoder: "ColumnTransformer", frame: "pl.DataFrame") -> dict[str, lis
     """
     found: dict[str, list[str]] = {}
     for kind, step, names in encoder.transformers_:
-        if kind == _TEXT:
+        if kind == TEXT:
             indicators: Any = step[-1] if hasattr(step, "steps") else step
             for name, known in zip(names, indicators.categories_, strict=True):
                 new = set(frame[name].drop_nulls().unique().to_list()) - set(known.tolist())

@@ -1,21 +1,23 @@
 """Options that every command with a table and subgroups has: checked, and the table opened."""
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gerrymend.auditing.missing_values import NONE_MISSING, MissingValues
+from gerrymend.cli.dask_tables import ENGINES, on_cluster, open_parts, parts_told
 from gerrymend.cli.protected_dates import check_unit, with_dates
 from gerrymend.cli.protected_missing import without_missing
 from gerrymend.cli.protected_ranges import read_ranges, with_ranges
-from gerrymend.cli.shared import options_of, split
+from gerrymend.cli.shared import Say, options_of, split
 from gerrymend.cli.table_files import Reading, open_table, unreadable
 from gerrymend.inputs.held_numbers import number_of
 from gerrymend.inputs.identifiers import BY_DATE
 from gerrymend.inputs.numbers import is_whole
 from gerrymend.inputs.protected import IN_RANGES
+from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA, DROP_ROWS, TO_NUMBERS
 from gerrymend.inputs.validation import check_column
 from gerrymend.reporting.wording import digits
@@ -52,9 +54,12 @@ class TableRequest:
     decimal: str = "."
     missing: tuple[str, ...] = ()
     drop_missing: bool = False
+    engine: str = "memory"
 
     def __post_init__(self) -> None:
         """Raise a ValueError, in the terms of the command, for options that can't be used."""
+        check_choice(self.engine, "--engine", ENGINES)
+        self._check_parquet()
         check_unit(self.dates)
         read_ranges(self.ranges)
         if self.threshold is not None and self.score is None:
@@ -63,6 +68,20 @@ class TableRequest:
                 f"--threshold {digits(self.threshold)} cuts scores, and "
                 f"{given or 'there are none;'} name their column with --score."
             )
+
+    def _check_parquet(self) -> None:
+        """Raise a ValueError for options of text files with an engine that reads Parquet alone."""
+        given = {
+            "--separator": self.separator is not None,
+            "--decimal": self.decimal != ".",
+            "--missing": bool(self.missing),
+        }
+        for option, is_given in given.items():
+            if self.engine == "dask" and is_given:
+                raise ValueError(
+                    f"{option} says how text is read, and --engine dask reads Parquet, whose "
+                    "columns have types of their own; leave it out."
+                )
 
     @property
     def decided(self) -> dict[str, str]:
@@ -96,13 +115,27 @@ class TableRequest:
             chosen.set_params(random_state=self.seed)
         return chosen
 
+    @contextmanager
+    def working(self, say: Say) -> Iterator[None]:
+        """Have what the engine works with: for Dask a cluster, which tells of parts it has read."""
+        if self.engine == "memory":
+            yield
+            return
+        n_parts = len(open_parts(self.file).parts)
+        with on_cluster() as client, parts_told(client, n_parts, say):
+            yield
+
     def open(self, file: Path, single: Mapping[str, str | None]) -> "pl.LazyFrame":
         """Return a file as a lazy frame; `single` has the column of each option that names one.
 
         Raises a ValueError that names the option where a column is not there.
         """
-        wanted = [column for column in single.values() if column is not None]
-        frame = open_table(file, wanted, self.reading)
+        if self.engine == "dask":
+            # It has what is asked of a lazy frame before rows are read.
+            frame = cast("pl.LazyFrame", open_parts(file, self.reading.categorical))
+        else:
+            wanted = [column for column in single.values() if column is not None]
+            frame = open_table(file, wanted, self.reading)
         check_named(frame, single, file)
         return frame
 

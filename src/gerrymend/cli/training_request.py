@@ -4,6 +4,7 @@ Columns are encoded once, by an encoder fitted to the training rows: the Learner
 every round, and would otherwise encode anew in every round.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
+from gerrymend.cli.dask_training import Chosen, PreparedThere, prepare_there
 from gerrymend.cli.shared import errors_in_options, split
 from gerrymend.cli.table_encoding import (
     check_not_identifiers,
@@ -24,6 +26,7 @@ from gerrymend.cli.table_encoding import (
 )
 from gerrymend.cli.table_files import unreadable
 from gerrymend.cli.table_request import TableRequest
+from gerrymend.frontier.points import OnRows, positive_probability
 from gerrymend.inputs.sample import Sample, read_vector
 from gerrymend.inputs.settings import (
     check_budget,
@@ -106,6 +109,18 @@ class Prepared:
         """The training rows, and the test rows if there are any."""
         return [self.train] if self.test is None else [self.train, self.test]
 
+    @property
+    def controls(self) -> list[str]:
+        """Names of the control features."""
+        return list(self.train.control or ())
+
+    def measured(self, rows: Any, classifier: Any, how: Mapping[str, Any]) -> OnRows:
+        """Audit what a classifier decides of some of the rows."""
+        return OnRows.measure(rows, positive_probability(classifier, rows), how)
+
+
+AnyPrepared = Prepared | PreparedThere
+
 
 @dataclass(frozen=True)
 class TrainingRequest(TableRequest):
@@ -140,6 +155,12 @@ class TrainingRequest(TableRequest):
                 "--features and --drop exclude each other: name the columns that decisions may "
                 "use, or those that they may not."
             )
+        for option, is_given in {"--impute": self.impute, "--test-size": self.test_size}.items():
+            if self.engine == "dask" and is_given:
+                raise ValueError(
+                    f"{option} needs all rows in one place, and --engine dask leaves them on "
+                    "workers; leave one of the two out."
+                )
         if len(self.decided) > 1:
             raise ValueError(
                 "--prediction and --score exclude each other: one of them says what your model "
@@ -215,15 +236,11 @@ class TrainingRequest(TableRequest):
         """
         import polars as pl
 
-        single = {"--label": self.label, "--weight": self.weight, **self.decided}
-        frame = self.open(self.file, single)
-        features = self._features(frame.collect_schema().names())
-        controls = self.controls_in(frame)
-        frame, protected, missing = self.with_protected(frame, self.file)
-        named = [name for name in single.values() if name is not None]
-        wanted = dict.fromkeys([*named, *features, *protected, *(controls or [])])
+        frame, chosen, missing = self._chosen()
+        features = chosen.features
+        wanted = [*self.decided.values(), *chosen.names]
         try:
-            table = frame.select(list(wanted)).collect()
+            table = frame.select(list(dict.fromkeys(wanted))).collect()
         except pl.exceptions.PolarsError as error:
             raise unreadable(self.file, error) from None
         with errors_in_options(self.options):
@@ -239,13 +256,22 @@ class TrainingRequest(TableRequest):
         with errors_in_options(self.options):
             rows = Sample.read(
                 label,
-                table.select(protected),
+                table.select(chosen.protected),
                 weight,
-                control=None if controls is None else table.select(controls),
+                control=None if chosen.controls is None else table.select(chosen.controls),
                 features=used,
                 pos_label=self.positive_label(frame),
             )
             return self._encode(self._with_today(rows, table), missing)
+
+    def _chosen(self) -> "tuple[pl.LazyFrame, Chosen, MissingValues]":
+        """Return the file with the columns that are used, and the rows that were dropped."""
+        single = {"--label": self.label, "--weight": self.weight, **self.decided}
+        frame = self.open(self.file, single)
+        features = self._features(frame.collect_schema().names())
+        controls = self.controls_in(frame)
+        frame, protected, missing = self.with_protected(frame, self.file)
+        return frame, Chosen(self.label, self.weight, features, protected, controls), missing
 
     def _with_today(self, rows: Sample, table: "pl.DataFrame") -> Sample:
         """Return the rows with what the model of today decides, if a column has it."""
@@ -323,6 +349,15 @@ class TrainingRequest(TableRequest):
 
 class FitRequest(TrainingRequest):
     """The same for `gerrymend fit`, which has options of its own."""
+
+    def prepare_anywhere(self) -> AnyPrepared:
+        """Prepare rows in memory, or on the workers that --engine names."""
+        if self.engine == "memory":
+            return self.prepare()
+        frame, chosen, missing = self._chosen()
+        there: Any = frame  # which `open` has made for this engine
+        with errors_in_options(self.options):
+            return prepare_there(there, chosen, self.file, self.positive_label(frame), missing)
 
     @property
     def options(self) -> dict[str, str]:
