@@ -24,15 +24,17 @@ def minimum(parts, C, intercept, start=None):
     """Minimise over blocks of rows (X, y, weight), and count the questions."""
     asked = []
 
-    def sums_at(coefficients):
-        asked.append(coefficients)
-        sums = [logistic_sums(X, np.where(y, w, -w), coefficients) for X, y, w in parts]
+    def sums_at(coefficients, *, curved):
+        asked.append(curved)
+        sums = [
+            logistic_sums(X, np.where(y, w, -w), coefficients, curved=curved) for X, y, w in parts
+        ]
         added = reduce(LogisticSums.__add__, sums)
         return added if intercept else added.without_intercept()
 
     total = sum(float(w.sum()) for _, _, w in parts)
     start = np.zeros(parts[0][0].shape[1] + 1) if start is None else start
-    return minimise(sums_at, start, total=total, C=C), len(asked)
+    return minimise(sums_at, start, total=total, C=C), asked
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -55,8 +57,28 @@ def test_a_start_that_is_far_off_leads_there_too():
     far, more = minimum([(X, y, weight)], 1.0, True, start=np.full(5, 3.0))
     np.testing.assert_allclose(far.coefficients, near.coefficients, atol=1e-8)
     again, least = minimum([(X, y, weight)], 1.0, True, start=near.coefficients)
-    assert least == 1 < n_asked < more
+    assert len(least) == 1 < len(n_asked) < len(more)
     np.testing.assert_allclose(again.coefficients, near.coefficients, atol=1e-10)
+
+
+def test_near_the_optimum_the_curvature_is_asked_for_once():
+    X, y, weight = problem()
+    optimum, _ = minimum([(X, y, weight)], 1.0, True)
+    found, asked = minimum([(X, y, weight)], 1.0, True, start=1.02 * optimum.coefficients)
+    assert asked[0]
+    assert len(asked) > 2
+    assert not any(asked[1:])
+    assert found.converged
+    np.testing.assert_allclose(found.coefficients, optimum.coefficients, atol=1e-9)
+
+
+def test_a_gradient_alone_is_that_which_comes_with_the_curvature():
+    X, y, weight = problem()
+    given = X, np.where(y, weight, -weight), np.full(5, 0.01)
+    alone, whole = logistic_sums(*given, curved=False), logistic_sums(*given)
+    assert alone.loss == whole.loss
+    np.testing.assert_array_equal(alone.gradient, whole.gradient)
+    assert not alone.curvature.any()
 
 
 def test_pieces_change_nothing(monkeypatch):

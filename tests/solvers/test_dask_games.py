@@ -25,6 +25,7 @@ from gerrymend.solvers.dask.partition_block import PartitionBlock  # noqa: E402
 from gerrymend.solvers.players.row_block import RowBlock  # noqa: E402
 from tests.cut_short import assert_same as assert_same_to_the_bit  # noqa: E402
 from tests.marks import slow  # noqa: E402
+from tests.recorder import Recorder  # noqa: E402
 from tests.solvers.test_dask_checkpoints import Stopping, press  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -175,6 +176,22 @@ def test_a_fit_starts_from_the_last(client):
         there.fit(rows[0], rows[1], sensitive_features=rows[2])
         here.fit(X, y, sensitive_features=A)
     assert_same(there, here, X)
+
+
+def test_each_round_is_a_task_of_callbacks(client):
+    pytest.importorskip("sklearn.callback")
+    X, y, A, _ = problem()
+    rows = lazy(X, y, A)
+    recorder = Recorder()
+    ours = model(subgroups="marginals", max_iter=5, tol=None).set_callbacks(recorder)
+    ours.fit(rows[0], rows[1], sensitive_features=rows[2])
+    rounds = ["begin round", "end round"] * (ours.n_iter_ + 1)
+    assert recorder.calls == ["setup", "begin fit", *rounds, "end fit", "teardown"]
+    assert recorder.fitted[0] is rows[0]  # lazy, as it was given
+    stopped = Recorder(stop_after=2)
+    with pytest.raises(KeyboardInterrupt):
+        ours.set_callbacks(stopped).fit(rows[0], rows[1], sensitive_features=rows[2])
+    assert stopped.calls[-1] == "teardown"
 
 
 def test_the_result_is_within_gamma_by_an_audit_of_its_own(client):

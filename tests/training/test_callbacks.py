@@ -14,6 +14,7 @@ from gerrymend import SubgroupParityClassifier
 from gerrymend.datasets import make_intersectional
 from gerrymend.solvers.base import Interrupted
 from tests.all_rounds import MAY_EXCEED_GAMMA
+from tests.recorder import Recorder
 
 pytestmark = MAY_EXCEED_GAMMA
 
@@ -30,31 +31,6 @@ def data():
 def classifier(**parameters):
     usual = {"subgroups": "marginals", "max_iter": 7, "tol": None, "random_state": 0}
     return SubgroupParityClassifier(LinearRegression(), **usual | parameters)
-
-
-class Recorder:
-    """Every call that scikit-learn makes of a callback."""
-
-    def __init__(self, stop_after=None):
-        self.calls, self.stop_after = [], stop_after
-        self.contexts, self.fitted = [], None
-
-    def setup(self, estimator, context):
-        self.calls.append("setup")
-
-    def teardown(self, estimator, context):
-        self.calls.append("teardown")
-
-    def on_fit_task_begin(self, estimator, context):
-        self.calls.append(f"begin {context.task_name}")
-        self.contexts.append(context)
-
-    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
-        self.calls.append(f"end {context.task_name}")
-        if context.task_name == "fit":
-            self.fitted = X, y, fitted_estimator
-        if self.calls.count("end round") == self.stop_after:
-            raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

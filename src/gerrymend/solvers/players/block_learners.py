@@ -104,8 +104,8 @@ class LogisticFromSums(LinearBlockLearner):
         costs = self._blocks.parts(cost)
         total = float(np.abs(cost) @ self._weight)
 
-        def sums_at(coefficients: Array) -> LogisticSums:
-            parts = self._blocks.gather(RowBlock.logistic, coefficients, costs)
+        def sums_at(coefficients: Array, *, curved: bool) -> LogisticSums:
+            parts = self._blocks.gather(RowBlock.logistic, coefficients, costs, curved)
             sums = reduce(LogisticSums.__add__, parts)
             return sums if self._settings.fit_intercept else sums.without_intercept()
 

@@ -79,10 +79,10 @@ class RowBlock:
         """Return what these rows bring to the factorisation of their features."""
         return method(WeightedColumns(self.features, self._weight), *arguments)
 
-    def logistic(self, coefficients: Array, cost: Array) -> LogisticSums:
+    def logistic(self, coefficients: Array, cost: Array, curved: bool = True) -> LogisticSums:
         """Return loss, gradient and curvature of the cheaper label, weighted by its worth."""
         signed = -self._by_row(cost) * self._weight
-        return logistic_sums(self.features, signed, coefficients)
+        return logistic_sums(self.features, signed, coefficients, curved=curved)
 
     def products(self, mean: Array, scale: Array, cost: Array) -> Array:
         """Return Zᵀ(w·cost), with Z = [1, standardised columns]."""
