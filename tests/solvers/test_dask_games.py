@@ -1,8 +1,8 @@
 """Every game on rows of Dask is the game of the same rows in memory."""
 
 import itertools
-import re
 import os
+import re
 import signal
 
 import numpy as np
