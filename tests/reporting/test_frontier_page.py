@@ -20,6 +20,7 @@ from gerrymend.datasets import make_intersectional
 from gerrymend.reporting import wording
 from gerrymend.reporting.frontier import page as frontier_page
 from gerrymend.reporting.frontier import text as frontier_text
+from tests.reporting.waiting import wait_until
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
@@ -101,8 +102,10 @@ def mark_of(page, place):
 def click(page, place):
     """Click as a person does: plotly picks what it has seen hovered, and looks every 50 ms."""
     page.mouse.move(*mark_of(page, place))
-    page.wait_for_function(
-        "place => document.getElementById('plot')._hoverdata?.[0].customdata === place", arg=place
+    wait_until(
+        page,
+        "place => document.getElementById('plot')._hoverdata?.[0].customdata === place",
+        place,
     )
     page.mouse.down()
     page.mouse.up()
@@ -244,8 +247,8 @@ def test_it_fits_its_window(frontier, open_page, tmp_path, width, scheme):
     ink = opened.page.evaluate("document.getElementById('plot')._fullLayout.font.color")
     assert ink == {"light": "#1b1f24", "dark": "#e8eaed"}[scheme]
     opened.page.emulate_media(color_scheme="light" if scheme == "dark" else "dark")
-    opened.page.wait_for_function(
-        "ink => document.getElementById('plot')._fullLayout.font.color != ink", arg=ink
+    wait_until(
+        opened.page, "ink => document.getElementById('plot')._fullLayout.font.color != ink", ink
     )
     assert (tmp_path / "f.html").stat().st_size < 6e6
     assert not opened.errors

@@ -5,6 +5,7 @@ import pytest
 from gerrymend import FrontierDisplay
 from gerrymend.reporting import wording
 from tests.reporting.test_frontier_page import GAMMAS, click, frontier_of, pair, picked
+from tests.reporting.waiting import wait_until
 
 pytest.importorskip("jinja2")
 pytest.importorskip("plotly")
@@ -103,9 +104,10 @@ def test_no_button_of_the_picture_is_dead(opened):
     assert titles == ["Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"]
     before = page.evaluate("document.getElementById('plot')._fullLayout.xaxis.range")
     page.locator('.modebar-btn[data-title="Zoom in"]').click()
-    page.wait_for_function(
+    wait_until(
+        page,
         "range => document.getElementById('plot')._fullLayout.xaxis.range[0] != range[0]",
-        arg=before,
+        before,
     )
     with page.expect_download() as download:
         page.locator('.modebar-btn[data-title="Download plot as a PNG"]').click()
