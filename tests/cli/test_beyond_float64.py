@@ -1,4 +1,4 @@
-"""Options and files with whole numbers that float64 does not hold."""
+"""Options and files with numbers that float64 does not hold."""
 
 import json
 
@@ -71,6 +71,31 @@ def test_a_reference_is_not_rounded(people, number):
     assert code == 2
     assert "--reference has" in err
     assert "float64 does not hold" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("number", ["1e-400", "1e400", "9007199254740993", "1e999999999"])
+@pytest.mark.parametrize("name", ["gamma", "budget", "confidence", "discovery-rate", "test-size"])
+def test_a_number_of_an_option_is_not_rounded(people, name, number):
+    code, _, err = call("audit", people(0, 1), "--prediction", "x", *ASKED, f"--{name}", number)
+    assert code == 2
+    said = " ".join(err.replace("│", " ").split())
+    assert f"'--{name}': {number} is a number that float64 does not hold" in said
+
+
+@pytest.mark.parametrize("number", ["1e-400", "1e400"])
+def test_a_gamma_of_a_frontier_is_not_rounded(people, number):
+    asked = ("--label", "y", "--protected", "sex", "--gammas", f"0.1,{number}")
+    code, _, err = call("frontier", people(0, 1), *asked)
+    assert code == 2
+    assert "--gammas" in err
+
+
+@pytest.mark.parametrize("label", ["1e400", "1e999999999", "1e9999999999999999999", "1e-400"])
+def test_a_positive_label_that_no_float64_holds_is_none(people, label):
+    asked = ("--label", "y", "--prediction", "x", "--positive", label, *ASKED)
+    code, _, err = call("audit", people(0, 1), *asked)
+    assert code == 2
+    assert "is no label" in err
 
 
 @pytest.mark.parametrize("column", ["label", "prediction"])

@@ -92,7 +92,7 @@ def add_to(app: typer.Typer) -> None:
             "What groups are compared with, in place of everyone: a number, such as 30, or a "
             "protected group, such as sex=M (once for each condition).", _AUDIT,
             metavar="NUMBER|GROUP", show_default="everyone")] = None,
-        factor: Annotated[float | None, option(
+        factor: Annotated[float | None, options.number(
             "Part of that group's rate or mean: 0.8 for four fifths.", _AUDIT,
             show_default="1")] = None,
         subgroups: Annotated[str, option(
@@ -100,9 +100,9 @@ def add_to(app: typer.Typer) -> None:
         depth: Annotated[int | None, option(
             "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
             _AUDIT, show_default="2")] = None,
-        gamma: Annotated[float, option(
+        gamma: Annotated[float, options.number(
             f"{options.GAMMA_HELP} Of means it is in their own unit.", _AUDIT)] = 0.01,
-        budget: Annotated[float, option(
+        budget: Annotated[float, options.number(
             "Seconds that the proof may take, and again the permutations and the resamples.",
             _AUDIT)] = 30.0,
         min_group_size: Annotated[int, option(
@@ -111,18 +111,18 @@ def add_to(app: typer.Typer) -> None:
             "Subgroups to describe that differ from each other.", _AUDIT)] = 3,
         permutations: Annotated[int, option(
             "Permutations for the p-value; 0 for none.", _AUDIT)] = 199,
-        confidence: Annotated[float | None, option(
+        confidence: Annotated[float | None, options.number(
             "Also bound the unfairness of every subgroup for the people that the rows were drawn "
             "from, with this confidence: 0.95, for example. The exit code stays about the rows.",
             _AUDIT, metavar="FRACTION", show_default=False)] = None,
         resamples: Annotated[int, option(
             "Resamples of the rows for --confidence.", _AUDIT)] = N_RESAMPLES,
-        discovery_rate: Annotated[float | None, option(
+        discovery_rate: Annotated[float | None, options.number(
             "Mark the groups that differ, of one attribute and of all in which two meet (three: "
             "--subgroups conjunctions --depth 3), so that at most this part of the marks is "
             "expected to be false: 0.1, for example.",
             _AUDIT, metavar="FRACTION", show_default=False)] = None,
-        test_size: Annotated[float | None, option(
+        test_size: Annotated[float | None, options.number(
             "Part of the rows to keep out of the search, and to measure the worst subgroup on.",
             _AUDIT, metavar="FRACTION", show_default=False)] = None,
         holdout: Annotated[Path | None, option(

@@ -77,18 +77,18 @@ def add_to(app: typer.Typer) -> None:
         depth: Annotated[int | None, option(
             "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
             _REPAIR, show_default="2")] = None,
-        alpha: Annotated[float | None, option(
+        alpha: Annotated[float | None, options.number(
             "Violation that is small enough: a group's share of all rows × how far what happened "
             "is from what was predicted.", _REPAIR,
             show_default="as long as chance is exceeded")] = None,
-        level: Annotated[float, option(
+        level: Annotated[float, options.number(
             "Right scores are left alone with a probability of 1 − this; 1 doesn't ask about "
             "chance, and learns it.", _REPAIR, metavar="FRACTION")] = LEVEL,
         draws: Annotated[int, option(
             "Draws of what chance makes of right scores; each takes a search.",
             _REPAIR)] = N_DRAWS,
         max_patches: Annotated[int, option("The most patches to make.", _REPAIR)] = MAX_PATCHES,
-        budget: Annotated[float, option(
+        budget: Annotated[float, options.number(
             "Seconds for a proof, of classes whose search is no proof itself.",
             _REPAIR)] = BUDGET,
         min_group_size: Annotated[int, option(

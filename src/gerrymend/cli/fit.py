@@ -74,7 +74,7 @@ def add_to(app: typer.Typer) -> None:
         impute: options.Impute = False,
         favourable: options.Favourable = None,
         side: options.Side = "both",
-        gamma: Annotated[float, option(options.GAMMA_HELP, TRAINING)] = 0.01,
+        gamma: Annotated[float, options.number(options.GAMMA_HELP, TRAINING)] = 0.01,
         notion: Annotated[list[str] | None, option(
             "Rates to equalise, separated by commas, or means of labels and decisions, 0 and 1: "
             f"{', '.join(TRAINABLE_NAMES)}.", TRAINING,
@@ -91,7 +91,7 @@ def add_to(app: typer.Typer) -> None:
         gate: Annotated[str | None, option(
             "Rows whose audit decides the exit code: train, test or both.", TRAINING,
             metavar="ROWS", show_default="both, where there are test rows")] = None,
-        budget: Annotated[float, option(
+        budget: Annotated[float, options.number(
             "Seconds that the proof of an audit may take, and --certify.", TRAINING)] = 30.0,
         min_group_size: options.MinGroupSize = MIN_GROUP_SIZE,
         seed: options.Seed = 0,

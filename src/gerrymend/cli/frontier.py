@@ -41,6 +41,7 @@ from gerrymend.cli.training_request import (
     TrainingRequest,
     make_estimator,
 )
+from gerrymend.inputs.held_numbers import number_of
 from gerrymend.inputs.sample import Sample
 from gerrymend.reporting.audit.subgroup_words import summary_words
 from gerrymend.reporting.audit.who_leads import standing
@@ -49,7 +50,6 @@ from gerrymend.reporting.text import WIDEST, as_rich, fact_spans, wrapped
 if TYPE_CHECKING:
     from gerrymend.frontier.points import FrontierPoint
     from gerrymend.frontier.tradeoffs import ParetoFrontier
-    from gerrymend.inputs.sample import Sample
 
 
 def add_to(app: typer.Typer) -> None:
@@ -93,7 +93,7 @@ def add_to(app: typer.Typer) -> None:
             metavar="NAMES", show_default="logistic")] = None,
         max_iter: options.MaxIter = None,
         test_size: options.TestSize = None,
-        budget: Annotated[float, option(
+        budget: Annotated[float, options.number(
             "Seconds that the proof of one audit may take.", TRAINING)] = 10.0,
         min_group_size: options.MinGroupSize = MIN_GROUP_SIZE,
         seed: options.Seed = 0,
@@ -306,7 +306,7 @@ def _numbers(given: list[str]) -> tuple[float, ...]:
     """
     words = [word for word in split(given, []) if word]
     try:
-        return tuple(map(float, words))
+        return tuple(map(number_of, words))
     except ValueError:
         raise ValueError(
             f"--gammas must be numbers, separated by commas, such as 0,0.005,0.01; got "

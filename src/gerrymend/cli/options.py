@@ -11,6 +11,7 @@ import typer
 
 from gerrymend.cli.shared import SMALL_GROUPS_HELP, column, option
 from gerrymend.inputs.held_numbers import number_of
+from gerrymend.inputs.numbers import as_float
 from gerrymend.subgroups import CLASS_NAMES
 
 # Panels of the help.
@@ -26,6 +27,22 @@ def _number(text: str) -> float:
         return number_of(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is no number; pass one, such as 0.5.") from None
+
+
+def _held_number(given: str | float) -> float:
+    """Return the number of an option as float64, or raise what Typer tells of; also a default."""
+    exact = _number(str(given))
+    if not isinstance(exact, float):
+        raise typer.BadParameter(
+            f"{given} is a number that float64 does not hold: it would be taken as "
+            f"{as_float(exact):.17g}. Pass another."
+        )
+    return exact
+
+
+def number(words: str, panel: str, *names: str, **more: Any) -> Any:
+    """Return an option that is a number, of which no digit that counts is lost."""
+    return option(words, panel, *names, parser=_held_number, **{"metavar": "<float>"} | more)
 
 
 def _said(words: str) -> Any:
@@ -117,7 +134,7 @@ Subgroups = Annotated[str, option(
 MaxIter = Annotated[int | None, option(
     "Rounds to play at most; each trains the estimator once.", TRAINING, min=1,
     show_default="that of SubgroupParityClassifier")]  # fmt: skip
-TestSize = Annotated[float | None, option(
+TestSize = Annotated[float | None, number(
     "Part of the rows to keep out of the training, and to audit on too.", TRAINING,
     metavar="FRACTION", show_default=False)]  # fmt: skip
 MinGroupSize = Annotated[int, option(SMALL_GROUPS_HELP, TRAINING, min=1)]

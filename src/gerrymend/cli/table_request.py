@@ -15,7 +15,6 @@ from gerrymend.cli.shared import Say, options_of, split
 from gerrymend.cli.table_files import Reading, open_table, unreadable
 from gerrymend.inputs.held_numbers import number_of
 from gerrymend.inputs.identifiers import BY_DATE
-from gerrymend.inputs.numbers import is_whole
 from gerrymend.inputs.protected import IN_RANGES
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.text_numbers import AS_CATEGORY, DECIMAL_COMMA, DROP_ROWS, TO_NUMBERS
@@ -235,7 +234,8 @@ def as_value(text: str, dtype: Any) -> Any:
     if dtype.is_numeric():
         with suppress(ValueError):
             number = number_of(text)  # all its digits, which float() would not keep
-            return int(number) if is_whole(number) else number
+            is_whole = isinstance(number, float) and number.is_integer()
+            return int(number) if is_whole else number
     if dtype.base_type().__name__ == "Boolean":
         return {"true": True, "false": False}.get(text.lower(), text)
     return text

@@ -1,7 +1,7 @@
 """Numbers that stand alone, such as options: kept to their last digit, or refused."""
 
 import math
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from gerrymend._runtime.errors import ArgumentError, Subject
@@ -15,19 +15,23 @@ def number_of(text: str) -> Any:
 
     >>> number_of("0.5"), number_of("9007199254740993.0"), number_of("1e23"), number_of("1e-400")
     (0.5, 9007199254740993, 1e+23, Decimal('1E-400'))
+    >>> number_of("1e400"), number_of("-inf")
+    (Decimal('1E+400'), -inf)
     """
     number = float(text)
-    if not math.isfinite(number):
-        return number
-    exact = Decimal(text)
+    try:
+        exact = Decimal(text)
+    except InvalidOperation:  # its exponent has 19 digits or more
+        raise ValueError(f"{text!r} has an exponent beyond all numbers") from None
     # "1e23" is rounded by who writes it; digits written out are meant.
-    if not is_lost(exact) or (number and "e" in text.lower()):
+    rounded = "e" in text.lower() and 0 < abs(number) < math.inf
+    if rounded or not is_lost(exact):
         return number
-    return int(exact) if is_whole(exact) else exact
+    return int(exact) if math.isfinite(number) and is_whole(exact) else exact
 
 
 def is_lost(value: Any) -> bool:
-    """Return True for a finite number that float64 would merge with 0, or with a whole number.
+    """Return True for a finite number that float64 would merge with 0, ∞, or a whole number.
 
     Others are rounded in their last digits alone.
 
@@ -42,7 +46,7 @@ def is_lost(value: Any) -> bool:
     if abs(number) < LARGEST_WHOLE:
         return number == 0 and bool(value != 0)
     if math.isinf(number):
-        return is_whole(value)
+        return bool(value != number)
     return math.isfinite(number) and not (is_whole(value) and int(value) == int(number))
 
 
