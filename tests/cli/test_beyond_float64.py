@@ -1,10 +1,12 @@
 """Options and files with numbers that float64 does not hold."""
 
 import json
+import zipfile
 
 import pytest
 
 from gerrymend.cli.protected_ranges import read_ranges
+from gerrymend.cli.table_files import Reading, open_table
 from tests.cli.calling import call
 
 B = 2**53
@@ -128,3 +130,102 @@ def test_an_error_has_the_digits_of_its_threshold(people):
     code, _, err = call("audit", people(0, 1), *asked)
     assert code == 2
     assert "0.50000001" in err
+
+
+TINY = f"0.{'0' * 400}1"
+LOST = ["1e-400", "-1e-400", TINY, "1e400", "-1e400", f"{B + 1}.0", f"{B}.5"]
+
+
+@pytest.mark.parametrize("text", LOST, ids=lambda text: text[:20])
+def test_a_number_of_a_csv_file_is_not_lost(people, text):
+    file = people("0.0", text)
+    with pytest.raises(ValueError, match=r"Column 'x' of FILE .* float64 does not hold"):
+        open_table(file, [])
+    assert open_table(file, [], Reading(categorical=["x"])).collect()["x"].n_unique() == 2
+
+
+def test_a_decimal_comma_hides_no_lost_number(people):
+    file = people("0,0;a", f"{B + 1},0;a")
+    file.write_text(file.read_text().replace("M,0,", "M;0;").replace("F,1,", "F;1;"))
+    file.write_text(file.read_text().replace("sex,y,x", "sex;y;x;z"))
+    with pytest.raises(ValueError, match=r"Column 'x' of FILE .* has 9007199254740993.0, a number"):
+        open_table(file, ["x"], Reading(decimal=","))
+
+
+def test_zeros_and_infinities_as_they_are_written_are_taken(people):
+    table = open_table(people("0.0e-999", "-0"), []).collect()
+    assert table["x"].unique().to_list() == [0.0]
+    assert open_table(people("inf", "0.5"), []).collect()["x"].max() == float("inf")
+
+
+def lines_of(tmp_path, *values):
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(f'{{"x": {value}}}\n' for value in values))
+    return file
+
+
+@pytest.mark.parametrize("beside", ["0.5", "7"])
+@pytest.mark.parametrize("text", LOST, ids=lambda text: text[:20])
+def test_a_number_of_json_lines_is_not_lost(tmp_path, text, beside):
+    with pytest.raises(ValueError, match=r"Column 'x' of FILE .* float64 does not hold"):
+        open_table(lines_of(tmp_path, beside, text), [])
+
+
+def test_whole_numbers_of_json_lines_are_lost_beside_fractions_alone(tmp_path):
+    whole = open_table(lines_of(tmp_path, B + 1, B, "null", 10**30), []).collect()
+    assert whole["x"].to_list() == [B + 1, B, None, 10**30]
+    for values in ((B + 1, 0.5), (0.5, B + 1), (10**50, 1)):
+        with pytest.raises(ValueError, match=r"Column 'x' of FILE .* float64 does not hold"):
+            open_table(lines_of(tmp_path, *values), [])
+    # Text stays what it is.
+    taken = open_table(lines_of(tmp_path, f'"{B + 1}.0"', '"a"'), []).collect()
+    assert taken["x"].to_list() == [f"{B + 1}.0", "a"]
+
+
+def test_numbers_that_json_lines_have_as_text_are_not_lost(tmp_path):
+    file = lines_of(tmp_path, f'"{B},5"', '"1,0"')
+    with pytest.raises(ValueError, match=r"Column 'x' of FILE .* has 9007199254740992.5, a number"):
+        open_table(file, [], Reading(decimal=","))
+    whole = lines_of(tmp_path, f'"{10**30 + 1}"', '"1"', '"NA"')
+    assert open_table(whole, [], Reading(missing=["NA"])).collect()["x"][0] == 10**30 + 1
+
+
+@pytest.fixture
+def sheet(tmp_path):
+    """Return what writes a column of a workbook, with the very digits that are given."""
+
+    def write(*values):
+        file = tmp_path / "sheet.xlsx"
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        # openpyxl itself writes no more than 16 digits.
+        for cell in ("x", *(70001 + i for i in range(len(values)))):
+            book.active.append([cell])
+        book.save(tmp_path / "made.xlsx")
+        with zipfile.ZipFile(tmp_path / "made.xlsx") as made, zipfile.ZipFile(file, "w") as out:
+            for name in made.namelist():
+                content = made.read(name).decode()
+                for i, digits in enumerate(values):
+                    content = content.replace(f"<v>{70001 + i}</v>", f"<v>{digits}</v>")
+                out.writestr(name, content)
+        return file
+
+    return write
+
+
+def test_whole_numbers_of_a_workbook_are_lost_beside_fractions_alone(sheet):
+    assert open_table(sheet(B + 1, B), []).collect()["x"].to_list() == [B + 1, B]
+    assert open_table(sheet(10**30, B), []).collect()["x"].to_list() == [10**30, B]
+    for values in ((B + 1, "0.5"), (10**50, 1)):
+        with pytest.raises(ValueError, match=r"Column 'x' of FILE .* float64 does not hold"):
+            open_table(sheet(*values), [])
+
+
+def test_numbers_beside_text_in_a_workbook_are_not_rounded(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for cell in ("x", 0.1234567890123456, 0.1234567890123457, 34.0, "a"):
+        book.active.append([cell])
+    book.save(tmp_path / "sheet.xlsx")
+    texts = open_table(tmp_path / "sheet.xlsx", []).collect()["x"].to_list()
+    assert texts == ["0.1234567890123456", "0.1234567890123457", "34", "a"]

@@ -14,7 +14,7 @@ from gerrymend._runtime.extras import need
 from gerrymend._runtime.files import write_whole
 from gerrymend.cli.file_contents import Source, not_a_table, source_of, start_of
 from gerrymend.cli.typed_tables import read_sheet, retyped
-from gerrymend.inputs.held_numbers import number_of
+from gerrymend.cli.written_numbers import check_integers, check_lines, check_texts
 from gerrymend.inputs.numbers import LARGEST_WHOLE
 from gerrymend.inputs.validation import check_column, same_name
 
@@ -94,7 +94,7 @@ def _opened(
             frame = _csv(path, source, wanted, reading, texts)
         else:
             frame = _typed(path, source)
-            frame = retyped(frame, reading.missing, reading.decimal == ",", texts)
+            frame = retyped(path, frame, reading.missing, reading.decimal == ",", texts)
         there = frame.collect_schema().names()
         for name in reading.categorical:
             check_column(name, "--categorical", there, str(path))
@@ -122,7 +122,12 @@ def _typed(path: Path, source: Source) -> "pl.LazyFrame":
     if kind == _WORKBOOK:
         return read_sheet(path, source)
     if kind == _JSON:
-        return pl.scan_ndjson(source, infer_schema_length=None)
+        whole = check_lines(path, source)
+        frame = pl.scan_ndjson(source, infer_schema_length=None)
+        for name, dtype in frame.collect_schema().items():
+            if name in whole:
+                check_integers(path, name, [whole[name]], beside_floats=dtype.is_float())
+        return frame
     frame = pl.scan_parquet(source, glob=False)
     frame.collect_schema()  # reads the footer, so that a broken file fails here
     return frame
@@ -144,30 +149,15 @@ def _csv(
     schema = pl.scan_csv(source, infer_schema_length=None, **how).collect_schema()
     schema |= {name: pl.String() for name in texts if name in schema}
     frame = pl.scan_csv(source, schema=schema, **how)
-    # Only columns with numbers so large are read again, as text.
-    floats = [name for name, dtype in schema.items() if dtype == pl.Float64]
-    ends = frame.select(pl.col(floats).abs().max()).collect() if floats else pl.DataFrame()
-    far = [name for name in ends.columns if (ends[name][0] or 0.0) >= LARGEST_WHOLE]
-    for name in far:
-        written = pl.scan_csv(source, schema=schema | {name: pl.String()}, **how)
-        check_written(path, written.select(name).collect()[name], reading.decimal)
+    # Only columns with numbers so large, or with zeros, are read again, as text.
+    size = pl.col([name for name, dtype in schema.items() if dtype == pl.Float64]).abs()
+    far = frame.select(((size >= LARGEST_WHOLE) | (size == 0)).any()).collect()
+    names = [column.name for column in far if column[0]]
+    if names:
+        written = pl.scan_csv(source, schema=schema | dict.fromkeys(names, pl.String()), **how)
+        plain = pl.col(names).str.strip_chars().str.replace(reading.decimal, ".", literal=True)
+        check_texts(path, written.select(plain))
     return frame
-
-
-def check_written(path: Path, texts: "pl.Series", decimal: str) -> None:
-    """Raise a ValueError for a number of a column that float64 does not hold as it is written."""
-    import polars as pl
-
-    plain = texts.str.strip_chars().str.replace(decimal, ".", literal=True)
-    large = plain.cast(pl.Float64, strict=False).abs() >= LARGEST_WHOLE
-    for text in plain.filter(large).unique().sort().to_list():
-        number = number_of(text)
-        if not isinstance(number, float):
-            raise ValueError(
-                f"Column {texts.name!r} of FILE {path} has {text}, a number that float64 does not "
-                f"hold: it would be merged with {float(number):.0f}. Subtract a constant, or write "
-                "it without decimals; --categorical takes codes as text."
-            )
 
 
 def unreadable(path: Path, error: Exception) -> ValueError:

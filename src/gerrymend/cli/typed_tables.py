@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gerrymend._runtime.extras import need
 from gerrymend.cli.file_contents import Source
+from gerrymend.cli.written_numbers import check_integers, check_texts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,26 +40,31 @@ def read_sheet(path: Path, source: Source) -> "pl.LazyFrame":
     # Columns without a name are left-overs of formatting.
     named = {str(name): j for j, name in enumerate(header) if name is not None}
     columns = {name: [row[j] for row in filled] for name, j in named.items()}
-    return pl.LazyFrame([_series(name, values) for name, values in columns.items()])
+    return pl.LazyFrame([_series(path, name, values) for name, values in columns.items()])
 
 
-def _series(name: str, values: list[Any]) -> "pl.Series":
+def _series(path: Path, name: str, values: list[Any]) -> "pl.Series":
     """Return the values of one type as they are, and of several types as text."""
     import polars as pl
 
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) <= 1 or kinds <= {int, float}:
+        check_integers(path, name, values, beside_floats=float in kinds)
         return pl.Series(name, values, strict=False)
     return pl.Series(name, [None if value is None else _text(value) for value in values])
 
 
 def _text(value: Any) -> str:
     """Return a cell as a CSV file would have it: 34.0 is 34."""
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def retyped(
-    frame: "pl.LazyFrame", missing: Sequence[str], decimal_comma: bool, texts: Sequence[str]
+    path: Path,
+    frame: "pl.LazyFrame",
+    missing: Sequence[str],
+    decimal_comma: bool,
+    texts: Sequence[str],
 ) -> "pl.LazyFrame":
     """Return the frame with `missing` texts as null, and numbers that were text as numbers.
 
@@ -77,16 +83,18 @@ def retyped(
         told = table[name].replace([*missing], None) if missing else table[name]
         plain = told.str.replace_all(",", ".", literal=True) if decimal_comma else told
         if plain.null_count() > table[name].null_count() or decimal_comma:
-            table = table.with_columns(_as_numbers(told, plain))
+            table = table.with_columns(_as_numbers(path, told, plain))
     return table.lazy()
 
 
-def _as_numbers(told: "pl.Series", plain: "pl.Series") -> "pl.Series":
+def _as_numbers(path: Path, told: "pl.Series", plain: "pl.Series") -> "pl.Series":
     """Return `plain` as whole numbers or floats if it all is such, and `told` otherwise."""
     import polars as pl
 
-    for dtype in (pl.Int64, pl.Float64):
+    for dtype in (pl.Int64, pl.Int128, pl.Float64):
         numbers = plain.cast(dtype, strict=False)
         if numbers.null_count() == plain.null_count():
+            if dtype == pl.Float64:
+                check_texts(path, plain.to_frame().lazy())
             return numbers
     return told
