@@ -1,11 +1,14 @@
 """Options and files with numbers that float64 does not hold."""
 
 import json
+import math
 import zipfile
+from decimal import Decimal
 
+import polars as pl
 import pytest
 
-from gerrymend.cli.protected_ranges import read_ranges
+from gerrymend.cli.protected_ranges import read_ranges, with_ranges
 from gerrymend.cli.table_files import Reading, open_table
 from tests.cli.calling import call
 
@@ -64,6 +67,28 @@ def test_a_large_cut_that_is_a_float_is_taken():
         "9007199254740994": 9007199254740994.0,
         "1e300": 1e300,
     }
+
+
+RANGES = {
+    "whole": [B + 3, B + 4, 10**18, None],
+    "decimals": [Decimal(B + 3) + Decimal("0.99"), Decimal(B + 4), Decimal(10**20), None],
+    "floats": [B + 2.0, B + 4.0, 1e300, math.nan],
+}
+
+
+@pytest.mark.parametrize("values", RANGES.values(), ids=RANGES)
+def test_numbers_in_ranges_are_not_rounded(values):
+    table = pl.LazyFrame({"a": values})
+    ranged, (name,) = with_ranges(table, ["a"], read_ranges([f"a={B + 4}"]))
+    below, above = (f"below {B + 4}", f"{B + 4} or more")
+    assert ranged.collect()[name].to_list() == [below, above, above, None]
+
+
+def test_decimals_are_cut_between_their_places():
+    table = pl.LazyFrame({"a": [Decimal("0.1"), Decimal("0.3"), Decimal("1.0")]})
+    ranged, (name,) = with_ranges(table, ["a"], read_ranges(["a=0.25,1,1e300"]))
+    told = ["below 0.25", "0.25 to below 1", "1 to below 1e300"]
+    assert ranged.collect()[name].to_list() == told
 
 
 @pytest.mark.parametrize("number", ["9007199254740993", "9007199254740992.5", "1e-400"])

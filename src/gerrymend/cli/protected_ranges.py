@@ -5,6 +5,8 @@ The new column's name says that it has ranges, and its values say which.
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -78,13 +80,37 @@ def with_ranges(
                 f"--ranges names {name!r}, which has no numbers; --missing or --decimal may tell "
                 "how they are written."
             )
-        number = pl.col(name).fill_nan(None)
+        number = pl.col(name)
+        if schema[name].is_float():
+            number = number.fill_nan(None)
+        elif schema[name].is_integer():
+            number = number.cast(pl.Int128)
         texts = list(cuts)
         labels = [f"below {texts[0]}"]
         labels += [f"{low} to below {high}" for low, high in pairwise(texts)]
         told = pl.lit(f"{texts[-1]} or more")
         for text, label in zip(reversed(texts), reversed(labels), strict=True):
-            told = pl.when(number < cuts[text]).then(pl.lit(label)).otherwise(told)
+            told = (
+                pl.when(number < _cut(cuts[text], schema[name])).then(pl.lit(label)).otherwise(told)
+            )
         told = pl.when(number.is_not_null()).then(told)
         frame = frame.with_columns(told.alias(f"{name} (range)"))
     return frame, names
+
+
+def _cut(cut: float, dtype: "pl.DataType") -> "pl.Expr":
+    """Return a cut in the type of what it cuts.
+
+    As floats some numbers beyond 2⁵³ would be equal to it. Those of d decimal places are below c
+    where they are below ⌈c·10ᵈ⌉/10ᵈ.
+    """
+    import polars as pl
+
+    places = dtype.scale if isinstance(dtype, pl.Decimal) else 0
+    scaled = math.ceil(Fraction(cut) * 10**places)
+    # Nothing of 38 digits is as large as cuts that are left as floats.
+    if dtype.is_float() or abs(scaled) >= 10**38:
+        return pl.lit(cut)
+    if dtype.is_integer():
+        return pl.lit(scaled, dtype=pl.Int128)
+    return pl.lit(Decimal(scaled).scaleb(-places))
