@@ -1,6 +1,7 @@
 """Files of patches: the same scores to the last bit, and nothing else is loaded."""
 
 import json
+import math
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,10 @@ from gerrymend import (
     load_patches,
     save_patches,
 )
+from gerrymend.calibration.changes import OddsChange
+from gerrymend.calibration.patches import Patch, ScorePatches
 from gerrymend.calibration.saved import _digest, patches_json
+from gerrymend.subgroups.rules import Condition, Conjunction
 from tests.calibration.made import made_scores
 from tests.fuzz.calibration_cases import calibrator_case
 from tests.fuzz.oracle import judge
@@ -181,6 +185,28 @@ def test_a_forged_file_is_refused_in_our_words(rows, tmp_path):
     path.write_text(damaged(text, forge), encoding="utf-8")
     with pytest.raises(ModelFileError, match="unknown kind 'eval'"):
         load_patches(path)
+
+
+@pytest.mark.parametrize(
+    "digits",
+    ["1e-400", "1e400", "9007199254740993.0", "9007199254740993", "NaN", "1" * 400, "1" * 5000],
+    ids=lambda digits: digits[:20],
+)
+def test_a_number_that_would_be_read_as_another_is_refused(digits, tmp_path):
+    change = OddsChange(2.0)
+    rule = Conjunction((Condition("age", low=40.5),), {"age": "number"})
+    patch = Patch(rule, -math.inf, math.inf, change, 10, 0.5, 0.6, 0.01, None)
+    text = patches_json(ScorePatches((patch,), {"age": "number"}, True, "score"))
+    for old in ('"low": 40.5', '"factor": 2.0'):
+        assert old in text
+        forged = text.replace(old, f"{old.partition(':')[0]}: {digits}")
+        if len(digits) < 4300:  # Python itself reads no longer ones
+            plain = json.loads(forged)
+            forged = forged.replace(plain["sha256"], _digest(plain))
+        path = tmp_path / "patches.json"
+        path.write_text(forged, encoding="utf-8")
+        with pytest.raises(ModelFileError, match="float64"):
+            load_patches(path)
 
 
 def test_paths_that_cannot_be_are_told(rows, tmp_path):

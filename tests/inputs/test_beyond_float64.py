@@ -10,8 +10,16 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression
 
-from gerrymend import audit, audit_counts
+from gerrymend import (
+    SubgroupCalibrator,
+    SubgroupParityClassifier,
+    audit,
+    audit_counts,
+    load_model,
+    save_model,
+)
 from gerrymend.inputs.arrays import as_array
 from gerrymend.inputs.numbers import at_least, is_exact, is_whole
 from gerrymend.notions import OutcomeNotion
@@ -43,6 +51,35 @@ def test_outcomes_are_not_rounded(container):
         audit(None, numbers, notion="mean_outcome", sensitive_features=SEX)
     with pytest.raises(ValueError, match=f"^y_true {REFUSED}"):
         audit(numbers, np.zeros(200), notion="mean_error", sensitive_features=SEX)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_targets_of_a_regressor_are_not_rounded(container):
+    numbers = CONTAINERS[container](B + P)
+    model = SubgroupCalibrator(LinearRegression())
+    with pytest.raises(ValueError, match=f"^y {REFUSED}"):
+        model.fit(np.arange(200.0)[:, None], numbers, sensitive_features=SEX)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_values_that_are_controlled_for_are_not_merged(container):
+    given = {"control_features": {"year": CONTAINERS[container](B + P)}, "sensitive_features": SEX}
+    with pytest.raises(ValueError, match=f"^Column 'year' of control_features {REFUSED}"):
+        audit(P, P, **given)
+    with pytest.raises(ValueError, match=f"^Column 'year' of control_features {REFUSED}"):
+        SubgroupParityClassifier().fit(np.arange(200.0)[:, None], P, **given)
+
+
+@pytest.mark.parametrize("base", [B, 10**30])
+def test_a_saved_model_has_labels_with_all_their_digits(base, tmp_path):
+    labels = np.array([base + int(one) for one in P], dtype=object)
+    X = np.random.default_rng(0).normal(size=(200, 2)) + P[:, None]
+    model = SubgroupParityClassifier(gamma=0.2, max_iter=3, random_state=0)
+    model.fit(X, labels, sensitive_features=SEX)
+    save_model(model, tmp_path / "model.skops")
+    loaded = load_model(tmp_path / "model.skops")
+    assert set(loaded.predict(X).tolist()) == {base, base + 1}
+    assert (loaded.predict(X) == model.predict(X)).all()
 
 
 def test_whole_decimals_are_not_rounded_where_they_are_all_the_same():

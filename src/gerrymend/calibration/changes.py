@@ -13,6 +13,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from gerrymend._numeric.sums import Array
+from gerrymend.inputs.held_numbers import held
 
 # A probability of 0 or 1 has no odds that a factor changes: it counts as so far from the end.
 _EDGE = 2.0**-20
@@ -99,7 +100,7 @@ def change_of_plain(plain: dict[str, Any]) -> Change:
     OddsChange(factor=2.0, power=1.0)
     """
     kind = _KINDS[plain["kind"]]
-    parts = {field.name: float(plain[field.name]) for field in fields(kind)}
+    parts = {field.name: held(plain[field.name], field.name) for field in fields(kind)}
     if not all(map(math.isfinite, parts.values())):
         raise ValueError(f"a change must be of finite numbers; got {parts}")
     return kind(**parts)

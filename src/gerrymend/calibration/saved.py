@@ -17,12 +17,15 @@ from gerrymend._runtime.versions import versions
 from gerrymend.calibration.changes import change_of_plain
 from gerrymend.calibration.patches import Patch, ScorePatches
 from gerrymend.calibration.standing import Refused, Standing
+from gerrymend.inputs.held_numbers import held, number_of
 from gerrymend.inputs.numbers import short
 from gerrymend.models.saving import ModelFileError, check_path, read_file
 from gerrymend.subgroups.plain_rules import plain_of_rule, rule_of_plain
 
 FORMAT = "gerrymend patches"
 FORMAT_VERSION = 1
+# No whole number of 128 bits has more.
+_MOST_DIGITS = 40
 # The figures of a patch, which are stored as they are.
 _FIGURES = ("rows", "predicted", "happened", "violation", "p_value")
 
@@ -96,9 +99,15 @@ def load_patches(path: str | os.PathLike[str]) -> ScorePatches:
     content = read_file(path, "save_patches()")
     where = Argument("path", value=repr(str(path)))
     try:
-        plain = json.loads(content)
+        plain = json.loads(content, parse_float=_number, parse_int=_number, parse_constant=_number)
         named = plain["format"] == FORMAT
         digest = _digest(plain)
+    except _LostError as lost:
+        raise ModelFileError(
+            where,
+            f"can't be read: it is not as save_patches() writes it, and has {lost}, which is no "
+            "number that float64 holds. Learn the patches again.",
+        ) from None
     except (KeyError, TypeError, ValueError, RecursionError):  # of lists in lists without end
         named = False
     if not named:
@@ -130,6 +139,20 @@ def load_patches(path: str | os.PathLike[str]) -> ScorePatches:
             f"({type(error).__name__}: {error}). Learn the patches again.",
         ) from error
     return patches
+
+
+class _LostError(Exception):
+    """Tell of a number that would be read as another one."""
+
+
+def _number(text: str) -> Any:
+    """Return a number of a file as int or float, all of whose digits are kept."""
+    if text.lstrip("-").isdigit() and len(text) <= _MOST_DIGITS:
+        return int(text)
+    number = number_of(text)
+    if not isinstance(number, float) or not math.isfinite(number):
+        raise _LostError(text if len(text) <= _MOST_DIGITS else f"{text[:_MOST_DIGITS]}…")
+    return number
 
 
 def patches_json(patches: ScorePatches) -> str:
@@ -199,8 +222,8 @@ def _patch_of_plain(plain: dict[str, Any], kinds: dict[str, str], whole: tuple[s
     low, high = plain["low"], plain["high"]
     return Patch(
         rule=rule_of_plain(plain["rule"], kinds, whole),
-        low=-math.inf if low is None else float(low),
-        high=math.inf if high is None else float(high),
+        low=-math.inf if low is None else held(low, "low"),
+        high=math.inf if high is None else held(high, "high"),
         change=change_of_plain(plain["change"]),
         **{name: plain[name] for name in _FIGURES},
     )

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gerrymend.inputs.held_numbers import held
 from gerrymend.inputs.protected import Others
 from gerrymend.subgroups.linear_rule import LinearRule, Term
 from gerrymend.subgroups.rules import Condition, Conjunction, Rule
@@ -69,13 +70,13 @@ class _Reader:
             Term(self.known(term["attribute"]), "value" in term, term.get("value"))
             for term in plain["terms"]
         )
-        coefficients = tuple(float(term["coefficient"]) for term in plain["terms"])
+        coefficients = tuple(held(term["coefficient"], "coefficient") for term in plain["terms"])
         levels = {
             self.known(name): None if values is None else tuple(map(_value, values))
             for name, values in plain["levels"].items()
         }
         whole = tuple(name for name in levels if name in self.whole)
-        return LinearRule(terms, coefficients, float(plain["threshold"]), levels, whole)
+        return LinearRule(terms, coefficients, held(plain["threshold"], "threshold"), levels, whole)
 
     def condition(self, plain: Mapping[str, Any]) -> Condition:
         name = self.known(plain["attribute"])
@@ -86,8 +87,8 @@ class _Reader:
         low, high = plain["low"], plain["high"]
         return Condition(
             name,
-            low=-math.inf if low is None else float(low),
-            high=math.inf if high is None else float(high),
+            low=-math.inf if low is None else held(low, "low"),
+            high=math.inf if high is None else held(high, "high"),
             whole=name in self.whole,
         )
 
