@@ -25,6 +25,12 @@ class Rows(NamedTuple):
     decision: NDArray[np.intp] | None = None
     score: Array | None = None
 
+    def where(self, mask: NDArray[np.bool_]) -> "Rows":
+        """Return some rows, or these themselves where the mask has all."""
+        if mask.all():
+            return self
+        return Rows(*(None if column is None else column[mask] for column in self))
+
 
 class Lines(NamedTuple):
     """Hold counts of equal rows of more than two classes, to be drawn anew or held out.

@@ -15,8 +15,13 @@ _WORDS = 512
 _ROWS = 4 * _WORDS
 # Sums that are made side by side, of every so-manieth row.
 _LANES = 32
-# A sort looks at so many bits at a time.
-_DIGIT = 8
+# Numbers that are dealt are whole, and at most MOST_STEPS.
+MOST_STEPS = 2**48
+# A slot's word has the sum of its numbers in so many bits, and above them how many these are.
+_COUNT = np.uint64(56)
+_ONCE = np.uint64(2**56)
+# Numbers for each slot, on average, before all words are emptied.
+_A_SLOT = 32
 # The values of a row's chance.
 STEPS = 2**16
 
@@ -37,35 +42,51 @@ def uniform(seed, place):
 
 
 @njit(cache=True)
-def deal_most(values, seed, slots, sums, left):
-    """Add each value, and 1, to the two sums that a random slot begins, or to `left` if that is 0.
+def deal_most(numbers, seed, starts, n_slots, sums, left):
+    """Let each number choose a slot at random, and add it, and 1, to the sums of the slot's cell.
 
-    The number of slots is a power of two, at most 2¹⁶. Returns how many are left.
+    Slots are a power of two, at most 2¹⁶; cell c has those from starts[c] to starts[c + 1], and
+    the last have none. Their numbers are put into `left`; returns how many.
+
+    A slot is a word with both sums, its numbers' count in the highest bits: one addition a number,
+    where chance itself is the place. Words are emptied before they could overflow: numbers are at
+    most MOST_STEPS, and a slot gets _A_SLOT at a time on average, 2⁸ with a probability below
+    10⁻¹³⁰.
     """
     words = np.empty(_WORDS, np.uint64)
     chance = words.view(np.uint16)
-    mask = np.uint16(len(slots) - 1)
+    mask = np.uint64(n_slots - 1) * np.uint64(0x0001000100010001)
+    n_used = np.uint64(starts[-1])
+    slots = np.zeros(n_slots, np.uint64)
     n_left = np.uint64(0)
-    for start in range(0, len(values), _ROWS):
-        for i in range(_WORDS):
-            words[i] = random_word(seed, start + i)
-        part = values[start : start + _ROWS]
-        for i in range(len(part)):
-            slot = np.uint64(slots[chance[i] & mask])
-            value = part[i]
-            total = sums[slot] + value
-            count = sums[slot + np.uint64(1)] + 1.0
-            sums[slot] = total
-            sums[slot + np.uint64(1)] = count
-            # Written in any case, and kept or not: no processor can guess which branch it would be.
-            left[n_left] = value
-            n_left += np.uint64(slot == 0)
+    n_together = _A_SLOT * n_slots
+    for first in range(0, len(numbers), n_together):
+        stop = min(first + n_together, len(numbers))
+        for start in range(first, stop, _ROWS):
+            for i in range(_WORDS):
+                words[i] = random_word(seed, start + i) & mask
+            part = numbers[start : min(start + _ROWS, stop)]
+            for i in range(len(part)):
+                slot = np.uint64(chance[i])
+                number = part[i]
+                slots[slot] += number + _ONCE
+                # Written in any case, and kept or not: no processor can guess which it would be.
+                left[n_left] = number
+                n_left += np.uint64(slot >= n_used)
+        for cell in range(len(starts) - 1):
+            total = 0.0
+            for i in range(starts[cell], starts[cell + 1]):
+                word = slots[np.uint64(i)]
+                total += np.int64(word & (_ONCE - np.uint64(1)))
+                sums[cell, 1] += word >> _COUNT
+            sums[cell, 0] += total
+        slots[:] = 0
     return n_left
 
 
 @njit(cache=True)
 def deal_rest(left, seed, missing, sums):
-    """Draw the values that are left without replacement, as many for each cell as it misses."""
+    """Draw the numbers that are left without replacement, as many for each cell as it misses."""
     chance = np.empty(_WORDS)
     n_used = _WORDS
     n_left = np.uint64(len(left))
@@ -79,7 +100,7 @@ def deal_rest(left, seed, missing, sums):
             drawn = np.uint64(chance[n_used] * n_left)
             n_used += 1
             n_left -= np.uint64(1)
-            total += left[drawn]
+            total += np.int64(left[drawn])
             left[drawn] = left[n_left]
         sums[cell] += total
 
@@ -164,36 +185,3 @@ def add_rows(rows, keys, values, sums):
         key = keys[row]
         sums[key, 0] += 1.0
         sums[key, 1] += values[row]
-
-
-@njit(cache=True)
-def sort_by_digits(values):
-    """Sort numbers in place, in O(n): by their bits from the last digit on, each pass stable."""
-    base = np.uint64(2**_DIGIT)
-    n_digits = -(-64 // _DIGIT)
-    sign = np.uint64(2**63)
-    words = values.view(np.uint64)
-    other = np.empty_like(words)
-    counts = np.zeros((n_digits, 2**_DIGIT), np.intp)
-    for i in range(len(words)):
-        # As whole numbers, bits are in order once those of negatives are turned, which are in the
-        # opposite order, and the others follow them.
-        word = words[i]
-        word ^= sign if word < sign else ~np.uint64(0)
-        words[i] = word
-        for digit in range(n_digits):
-            counts[digit, (word >> np.uint64(_DIGIT * digit)) % base] += 1
-    for digit in range(n_digits):
-        shift = np.uint64(_DIGIT * digit)
-        if counts[digit].max() == len(words):
-            continue
-        places = np.cumsum(counts[digit]) - counts[digit]
-        for i in range(len(words)):
-            at = (words[i] >> shift) % base
-            other[np.uint64(places[at])] = words[i]
-            places[at] += 1
-        words, other = other, words
-    bits = values.view(np.uint64)
-    for i in range(len(words)):
-        word = words[i]
-        bits[i] = word ^ (~np.uint64(0) if word < sign else sign)

@@ -11,14 +11,11 @@ import numpy as np
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.interrupts import check_stopped
-from gerrymend.auditing.inference._draw_kernel import sort_by_digits
 from gerrymend.subgroups.base import BoundClass, most_of_any
 
 # A block of draws is searched at once; it grows while a round is quick, to so many numbers.
 _QUICK_SECONDS = 0.1
 _MOST_NUMBERS = 2_000_000
-# Fewer numbers than this are sorted as quickly by comparing them.
-_MANY = 2_000
 
 
 def rounds(n_draws: int, *, workers: int, width: int, deadline: float) -> Iterator[list[range]]:
@@ -76,19 +73,6 @@ def largest_values(bound: BoundClass, residuals: Array, deadline: float) -> Arra
 def word(rng: np.random.Generator) -> np.uint64:
     """Return a random word, the seed of compiled draws."""
     return rng.integers(0, 2**64, dtype=np.uint64)
-
-
-def sorted_numbers(values: Array) -> Array:
-    """Return numbers in increasing order; none may be missing.
-
-    >>> sorted_numbers(np.array([2.0, -1.0, 0.5])).tolist()
-    [-1.0, 0.5, 2.0]
-    """
-    if len(values) < _MANY:
-        return np.sort(values)
-    values = values.astype(np.float64)
-    sort_by_digits(values)
-    return values
 
 
 def rarely_exceeded(sizes: Array) -> Array:

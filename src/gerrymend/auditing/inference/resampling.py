@@ -11,7 +11,7 @@ from scipy.special import gammaln, xlogy
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.compared import Compared
 from gerrymend.auditing.inference._draw_kernel import STEPS, add_rows, add_times
-from gerrymend.auditing.inference.drawing import rarely_exceeded, sorted_numbers, word
+from gerrymend.auditing.inference.drawing import rarely_exceeded, word
 from gerrymend.auditing.row_data import Rows
 from gerrymend.auditing.tally import NotionTally, Tally
 from gerrymend.notions import FairnessNotion
@@ -299,7 +299,7 @@ def _sorted_within_keys(key: NDArray[np.uint32], values: Array) -> dict[str, Any
     order = np.argsort(small, kind="stable")
     key = key[order]
     parts = np.split(values[order], np.flatnonzero(np.diff(key)) + 1)
-    return {"keys": [key], "values": [np.concatenate([sorted_numbers(part) for part in parts])]}
+    return {"keys": [key], "values": [np.concatenate([np.sort(part) for part in parts])]}
 
 
 def _poisson(n: int) -> tuple[tuple[np.uint16, ...], Array]:

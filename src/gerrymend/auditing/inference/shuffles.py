@@ -5,15 +5,16 @@ to deal the event's outcomes to the event's rows was as likely as the one that w
 stay with the rows. Notions over the same rows are dealt together, as pairs of label and decision.
 """
 
+import math
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
-from gerrymend.auditing.inference._draw_kernel import deal_most, deal_rest
-from gerrymend.auditing.inference.drawing import rarely_exceeded, sorted_numbers, word
+from gerrymend.auditing.inference._draw_kernel import MOST_STEPS, deal_most, deal_rest
+from gerrymend.auditing.inference.drawing import rarely_exceeded, word
 from gerrymend.auditing.row_data import Rows
 from gerrymend.auditing.tally import Tally
 from gerrymend.notions import FairnessNotion
@@ -24,10 +25,15 @@ MOST_ROWS = 10**9
 _FEW_ROWS = 50
 # Rows a number of rows, below which it is quicker to deal the rows' numbers one by one.
 _ROWS_A_COUNT = 128
-# Values of the random number by which a row chooses its cell: as many as a near cache holds.
-_SLOTS = 2**12
-# Where fewer would find a cell so, all are drawn without replacement.
-_MOST = 0.5
+# Slots of which a row chooses one at random. A cell has a whole number of them, of so many on
+# average: the more there are the less is lost by that, as long as a near cache holds them.
+_SLOTS_A_CELL = 32
+_ROWS_A_SLOT = 8
+_FEWEST_SLOTS = 2**6
+_MOST_SLOTS = 2**15
+# Where fewer of the rows would find a cell so, all are drawn without replacement.
+_MOST = 0.25
+_BITS = MOST_STEPS.bit_length() - 1
 
 
 class Shuffle(Protocol):
@@ -72,11 +78,11 @@ def _shuffle_of_rows(
     number = np.full(n_cells, -1, dtype=np.intp)
     number[active] = np.arange(len(active))
     # Rows without weight, and cells without weight in the event, have no part in any sum.
+    counts = notions[0].in_event(rows.y) & (rows.weight > 0) & (number >= 0)[rows.cell]
+    rows = rows.where(counts)
     cell = number[rows.cell]
-    counts = notions[0].in_event(rows.y) & (rows.weight > 0) & (cell >= 0)
-    cell = cell[counts]
-    weight = rows.weight[counts]
-    outcomes = np.array([notion.outcome(rows.y[counts], rows.p[counts]) for notion in notions])
+    weight = rows.weight
+    outcomes = np.array([notion.outcome(rows.y, rows.p) for notion in notions])
     if len(notions) == 1 and (weight == weight[0]).all():
         return _shuffle_of_numbers(np.bincount(cell), weight[0] * outcomes[0])
     return RowShuffle(cell, weight, outcomes, len(active))
@@ -85,7 +91,7 @@ def _shuffle_of_rows(
 def _shuffle_of_numbers(sizes: NDArray[np.intp], values: Array) -> Shuffle:
     """Return a way to deal numbers of equal rows: by counts, where few of them differ."""
     # In their own order: a draw depends on the seed and the numbers, not on the rows' order.
-    values = sorted_numbers(values)
+    values = np.sort(values)
     first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
     if _ROWS_A_COUNT * len(first) * len(sizes) <= len(values):
         return CountShuffle(sizes, np.diff(first, append=len(values)), values[None, first])
@@ -180,6 +186,36 @@ class CountShuffle:
         return sums + self._kinds[:, -1:] * left
 
 
+class Steps(NamedTuple):
+    """Numbers as whole multiples of a `step`, a power of two, above the `lowest`.
+
+    None is above MOST_STEPS, so that less is rounded off than the sum of as many numbers has
+    rounding. Where all are multiples of some power of two that is not too small, nothing is.
+
+    >>> Steps.of(np.array([1.5, -2.0])).numbers.astype(float).tolist()
+    [246290604621824.0, 0.0]
+    """
+
+    numbers: NDArray[np.uint64]
+    lowest: float
+    exponent: int
+
+    @classmethod
+    def of(cls, values: Array) -> "Steps":
+        """Take them from numbers of any scale."""
+        lowest = float(values.min())
+        # Halves, as the range of the largest numbers is none itself.
+        half = float(values.max()) / 2 - lowest / 2
+        exponent = math.frexp(half)[1] + 1 - _BITS
+        # What is scaled by a power of two is as exact as before.
+        scaled = np.ldexp(values, -exponent) - math.ldexp(lowest, -exponent)
+        return cls(np.rint(scaled).astype(np.uint64), lowest, exponent)
+
+    def total(self, sums: Array, counts: NDArray[np.intp]) -> Array:
+        """Return sums of the numbers themselves, from those of multiples and how many there are."""
+        return self.lowest * counts + np.ldexp(sums, self.exponent)
+
+
 class NumberShuffle:
     """Numbers of equal rows: which of them a cell is dealt, in O(n) and in the order of memory.
 
@@ -200,38 +236,38 @@ class NumberShuffle:
 
     def __init__(self, sizes: NDArray[np.intp], values: Array) -> None:
         self._sizes = sizes
-        self._values = values
-        share = _SLOTS * rarely_exceeded(sizes.astype(np.float64)) / len(values)
-        # As many slots as fit into a cell's share; the others are 0, for none.
-        n_slots = np.floor(share).astype(np.intp)
-        self._chosen = np.flatnonzero(n_slots)
-        # A slot is the place of two sums, of values and of rows, in the order of chosen cells.
-        places = np.repeat(np.arange(1, len(self._chosen) + 1), n_slots[self._chosen])
-        self._slots = np.zeros(_SLOTS, dtype=np.uint16)
-        self._slots[: len(places)] = 2 * places
-        self._chooses = len(places) >= _MOST * _SLOTS
+        self._steps = Steps.of(values)
+        wanted = min(_SLOTS_A_CELL * len(sizes), len(values) // _ROWS_A_SLOT, _MOST_SLOTS)
+        # A power of two, so that bits of a random word are the number of a slot.
+        self._n_slots = 2 ** math.ceil(math.log2(max(_FEWEST_SLOTS, wanted)))
+        share = self._n_slots * rarely_exceeded(sizes.astype(np.float64)) / len(values)
+        # As many slots as fit into a cell's share; the others are for none.
+        self._starts = np.append(0, np.cumsum(np.floor(share).astype(np.intp)))
+        self._chooses = self._starts[-1] >= _MOST * self._n_slots
 
     def draw(self, rng: np.random.Generator) -> Array:
         """Deal once; return Σ w·u by active cell, as the only row."""
         sums = np.zeros(len(self._sizes))
-        missing = self._sizes.copy()
-        left = self._choose(rng, sums, missing) if self._chooses else self._values.copy()
+        missing = self._sizes
+        if self._chooses:
+            sums, missing, left = self._choose(rng)
+        else:
+            left = self._steps.numbers.copy()
         deal_rest(left, word(rng), missing, sums)
-        return sums[None]
+        return self._steps.total(sums, self._sizes)[None]
 
-    def _choose(self, rng: np.random.Generator, sums: Array, missing: NDArray[np.intp]) -> Array:
-        """Let numbers choose a cell, and enter what that changes; return those without a cell."""
-        left = np.empty(len(self._values))
-        sizes = self._sizes[self._chosen]
+    def _choose(
+        self, rng: np.random.Generator
+    ) -> tuple[Array, NDArray[np.intp], NDArray[np.uint64]]:
+        """Let numbers choose a cell; return sums, how many cells miss, and numbers without one."""
+        numbers = self._steps.numbers
+        left = np.empty_like(numbers)
         while True:
-            chosen = np.zeros((len(sizes) + 1, 2))
-            n_left = deal_most(self._values, word(rng), self._slots, chosen.ravel(), left)
-            still_missing = sizes - chosen[1:, 1].astype(np.intp)
-            if (still_missing >= 0).all():
-                break
-        sums[self._chosen] = chosen[1:, 0]
-        missing[self._chosen] = still_missing
-        return left[:n_left]
+            chosen = np.zeros((len(self._sizes), 2))
+            n_left = deal_most(numbers, word(rng), self._starts, self._n_slots, chosen, left)
+            missing = self._sizes - chosen[:, 1].astype(np.intp)
+            if (missing >= 0).all():
+                return chosen[:, 0].copy(), missing, left[:n_left]
 
 
 class RowShuffle:

@@ -229,14 +229,17 @@ def _dealt(seen: NotionTally) -> _Dealt:
         return _Dealt(sums, _deviation_of(kinds, numbers))
     rows = tally.rows
     assert rows is not None  # as permutations are made of these
-    counts = notion.in_event(rows.y) & (rows.weight > 0)
-    unit = float(rows.weight[counts].max())
-    weight = rows.weight[counts] / unit
+    rows = rows.where(notion.in_event(rows.y) & (rows.weight > 0))
+    unit = float(rows.weight.max())
+    deviation = unit * _deviation_of(notion.outcome(rows.y, rows.p), np.ones(len(rows.y)))
     n_cells = tally.weight.shape[1]
-    by_cell = [np.bincount(rows.cell[counts], w, n_cells) for w in (weight, weight**2)]
-    outcomes = notion.outcome(rows.y[counts], rows.p[counts])
+    if (rows.weight == unit).all():
+        by_cell = [np.bincount(rows.cell, minlength=n_cells)] * 2
+    else:
+        weight = rows.weight / unit
+        by_cell = [np.bincount(rows.cell, w, n_cells) for w in (weight, weight**2)]
     sums = np.array(by_cell, dtype=np.float64).T[seen.cells.active]
-    return _Dealt(sums, unit * _deviation_of(outcomes, np.ones(len(outcomes))))
+    return _Dealt(sums, deviation)
 
 
 def _deviation_of(outcomes: Array, numbers: Array) -> float:
