@@ -16,9 +16,13 @@ from numpy.typing import NDArray
 from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.compiling import njit
+from gerrymend.subgroups.thresholds.binned_circles import best_in_bins
 
 # Changes this close on a circle are one: rounding must not part tied rows.
 _SAME_ANGLE = 1e-11
+# Of so many rows, in so many bins, few have to be sorted.
+_MANY_ROWS = 65_536
+_BINS = 4096
 
 
 @njit(cache=True)
@@ -40,6 +44,8 @@ def best_on_circle(
     True
     """
     m = len(first)
+    if m >= _MANY_ROWS:
+        return best_in_bins(first, second, residual, half, rows, smallest, _BINS, _SAME_ANGLE)
     slope = np.empty(m)
     # Just after angle 0: a row with f = 0 changes sides at 0, and has the sign of s from there on.
     value = -half
