@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._numeric.binned_cuts import MANY_ROWS, BinnedScores
 from gerrymend._numeric.sums import Array
 
 # Scores are tied if they differ by less than this part of their range, and costs are equal if by
@@ -26,6 +27,10 @@ def best_cuts(score: Array, costs: Sequence[Array]) -> Array:
     >>> best_cuts(np.array([1.0, 2.0]), np.array([[1.0, 1.0], [-1.0, -1.0]])).tolist()
     [inf, -inf]
     """
+    if len(score) >= MANY_ROWS:
+        scores = BinnedScores(score)
+        tie = tie_of(np.array(scores.range))
+        return np.array([scores.best_cut(cost, tie, SAME) for cost in costs])
     order = np.argsort(-score)  # not stable, which takes twice as long: tied rows are never parted
     descending = score[order]
     tie = tie_of(descending)
