@@ -412,3 +412,19 @@ def test_gammas_are_a_list(toy, strange):
     with pytest.raises(TypeError, match="gammas must be a list of numbers"):
         pareto_frontier(SubgroupParityClassifier(), X, y, sensitive_features=protected,
                         gammas=strange)  # fmt: skip
+
+
+def test_attributes_that_were_not_passed_are_told_once(data):
+    """As fit() does: a forgotten argument looked like success."""
+    with pytest.warns(UserWarning, match="every column of X is taken as a protected") as told:
+        found = frontier_of(data, X=data.data[:, :2], sensitive_features=None, gammas=[0.05])
+    (warning,) = told
+    assert "Pass pareto_frontier(..., sensitive_features=...)" in str(warning.message)
+    assert "routing" not in str(warning.message)
+    assert warning.filename == __file__
+    meant = frontier_of(
+        data, X=data.data[:, :2], sensitive_features=data.data[:, :2], gammas=[0.05]
+    )
+    assert [p["train"]["unfairness"] for p in figures(found)] == [
+        p["train"]["unfairness"] for p in figures(meant)
+    ]

@@ -24,6 +24,7 @@ from gerrymend.frontier.tradeoffs import ParetoFrontier, mark_dominated, mark_re
 from gerrymend.frontier.training import trained_and_audited
 from gerrymend.inputs.sample import Names, Sample, named_columns
 from gerrymend.inputs.settings import check_budget, check_callable, check_test_size
+from gerrymend.models.features import warn_all_protected
 from gerrymend.notions import OutcomeNotion, check_decisions, directed_notions, moment_of
 from gerrymend.training.fit import ParityClassifier
 
@@ -73,7 +74,8 @@ def pareto_frontier(
     estimator : SubgroupParityClassifier or MarginalParityClassifier
         The classifier to train; it is cloned, and never changed. Its own gamma is ignored.
     X, y, sensitive_features, control_features, sample_weight :
-        The rows, as in its fit(). With control features all models are trained and audited within
+        The rows, as in its fit(); without sensitive_features every column of X is taken as
+        protected, with a warning. With control features all models are trained and audited within
         strata, the references too.
     gammas : sequence of float
         The unfairness to allow; of a mean of numbers in its unit, and to be given. The gammas of a
@@ -173,6 +175,8 @@ def pareto_frontier(
         directed_notions(setting.rates, favourable, side)
     levels = check_levels(gammas, settings)
     check_today(today, today_test, second=X_test is not None)
+    if sensitive_features is None:
+        warn_all_protected("pareto_frontier(..., sensitive_features=...)")
     read = Sample.read(y, sensitive_features, sample_weight, control=control_features, features=X)
     rows = with_today(read, today)
     # Classifiers take the second label in sorted order as positive. If the user means the first,

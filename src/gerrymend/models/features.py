@@ -154,15 +154,18 @@ def naming_features(X: Any, model: Any, estimator: Any) -> Iterator[None]:
         raise
 
 
-def warn_all_protected() -> None:
-    """Warn that no protected attributes were passed, and say how to pass them."""
+def warn_all_protected(call: str = "fit(X, y, sensitive_features=...)") -> None:
+    """Warn that no protected attributes were passed, and say by which call to pass them."""
+    routing = (
+        "In a pipeline or a search, routing passes it on: "
+        "sklearn.set_config(enable_metadata_routing=True), and "
+        ".set_fit_request(sensitive_features=True) on the classifier. "
+    )
     warnings.warn(
         "sensitive_features was not passed, so every column of X is taken as a protected "
-        "attribute. Pass fit(X, y, sensitive_features=...): a frame, a mapping or an array, or the "
-        "names of columns of X. In a pipeline or a search, routing passes it on: "
-        "sklearn.set_config(enable_metadata_routing=True), and "
-        ".set_fit_request(sensitive_features=True) on the classifier. If every column is meant, "
-        "pass sensitive_features=X.",
+        f"attribute. Pass {call}: a frame, a mapping or an array, or the names of columns of X. "
+        f"{routing if call.startswith('fit(') else ''}If every column is meant, pass "
+        "sensitive_features=X.",
         UserWarning,
         stacklevel=users_line(),
     )
