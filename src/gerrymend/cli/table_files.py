@@ -93,7 +93,7 @@ def _opened(
         if _kind_of(source) == _CSV:
             frame = _csv(path, source, wanted, reading, texts)
         else:
-            frame = _typed(path, source)
+            frame = _typed(path, source, reading.missing, texts)
             frame = retyped(path, frame, reading.missing, reading.decimal == ",", texts)
         there = frame.collect_schema().names()
         for name in reading.categorical:
@@ -114,19 +114,25 @@ def _kind_of(source: Source) -> str:
     return _JSON if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else _CSV
 
 
-def _typed(path: Path, source: Source) -> "pl.LazyFrame":
-    """Return Parquet, a workbook or JSON lines, whose columns have types of their own."""
+def _typed(
+    path: Path, source: Source, missing: Sequence[str], texts: Sequence[str]
+) -> "pl.LazyFrame":
+    """Return Parquet, a workbook or JSON lines, whose columns have types of their own.
+
+    In JSON lines columns of `texts` may have values of several types, which become text.
+    """
     import polars as pl
 
     kind = _kind_of(source)
     if kind == _WORKBOOK:
         return read_sheet(path, source)
     if kind == _JSON:
-        whole = check_lines(path, source)
-        frame = pl.scan_ndjson(source, infer_schema_length=None)
+        seen = check_lines(path, source, missing, texts)
+        types = dict.fromkeys(seen.mixed, pl.String)
+        frame = pl.scan_ndjson(source, infer_schema_length=None, schema_overrides=types)
         for name, dtype in frame.collect_schema().items():
-            if name in whole:
-                check_integers(path, name, [whole[name]], beside_floats=dtype.is_float())
+            if name in seen.whole:
+                check_integers(path, name, [seen.whole[name]], beside_floats=dtype.is_float())
         return frame
     frame = pl.scan_parquet(source, glob=False)
     frame.collect_schema()  # reads the footer, so that a broken file fails here

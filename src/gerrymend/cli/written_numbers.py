@@ -1,17 +1,20 @@
-"""Numbers as they are written in files: those that float64 would merge with others are refused.
+"""Values as they are written in files: those that engines would merge with others are refused.
 
-Engines read them as float64, or cast a column of whole numbers and fractions to it, in silence.
+Engines read numbers as float64, or cast a column of whole numbers and fractions to it, in silence.
 """
 
 import io
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import NoneType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gerrymend.cli.file_contents import Source
 from gerrymend.inputs.held_numbers import is_lost, number_of
@@ -25,6 +28,16 @@ _FAR = re.compile(rb"\d{16}|[eE][+\-]?\d{3}")
 # Whole numbers below this are read with all their digits where a column has no others.
 _BEYOND_INT128 = 2**127
 _IN_TEXT = "write it without decimals; --categorical takes codes as text"
+# What JSON's values are called; null is none.
+_KINDS = {
+    bool: "booleans",
+    int: "numbers",
+    float: "numbers",
+    str: "text",
+    list: "lists",
+    dict: "objects",
+    NoneType: "",
+}
 _IN_TYPES = "write the column as text, if it has codes"
 
 
@@ -45,21 +58,72 @@ def check_texts(path: Path, texts: "pl.LazyFrame", remedy: str = _IN_TEXT) -> No
                 raise _lost(path, column.name, text, exact, remedy)
 
 
-def check_lines(path: Path, source: Source) -> dict[str, int]:
-    """Return a whole number beyond float64 for each column of JSON lines that has one.
+class _Lines(NamedTuple):
+    """Hold what was seen in JSON lines, by column.
 
-    They are lost where the column is read as floats. Raises a ValueError for a number that is lost
-    in any column.
+    `whole` has a whole number beyond float64, where there is one: they are lost where the column is
+    read as floats. `mixed` are columns whose values are of several types.
     """
+
+    whole: dict[str, int]
+    mixed: list[str]
+
+
+def check_lines(
+    path: Path, source: Source, missing: Sequence[str] = (), texts: Sequence[str] = ()
+) -> _Lines:
+    """Return what was seen in JSON lines.
+
+    Raises a ValueError for a number that is lost in any column, for a column of several types that
+    is none of `texts`, and for a name that a line has twice. Texts in `missing` are no values.
+    """
+    plain, exact = (_decoder(path, parse_float) for parse_float in (float, _float_or_exact))
     whole: dict[str, int] = {}
-    for line in filter(_FAR.search, _lines(source)):
+    kinds: dict[str, set[type]] = {}
+    for line in _lines(source):
+        far = _FAR.search(line) is not None
         with suppress(json.JSONDecodeError):  # which is told by who reads all of the file
-            for name, value in _members(line):
+            row = (exact if far else plain).decode(line.removeprefix(b"\xef\xbb\xbf").decode())
+            for name, value in row.items() if isinstance(row, dict) else ():
                 if isinstance(value, Decimal):
                     raise _lost(path, name, str(value), value, _IN_TYPES)
-                if number := check_integers(path, name, [value]):
+                if far and (number := check_integers(path, name, [value])):
                     whole[name] = number
-    return whole
+                if not (isinstance(value, str) and value in missing):
+                    kinds.setdefault(name, set()).add(type(value))
+    words = {name: sorted({_KINDS[kind] for kind in held} - {""}) for name, held in kinds.items()}
+    mixed = [name for name, several in words.items() if len(several) > 1]
+    for name in mixed:
+        if name not in texts:
+            *others, last = words[name]
+            raise ValueError(
+                f"Column {name!r} of FILE {path} mixes {', '.join(others)} and {last}; those that "
+                f'read the same, such as 3 and "3", would be merged. Write all of them as one '
+                f"type, or take them as text: --categorical {shlex.quote(name)}."
+            )
+    return _Lines(whole, mixed)
+
+
+def _decoder(path: Path, parse_float: Callable[[str], Any]) -> json.JSONDecoder:
+    """Return what reads a line, and raises a ValueError for a name that it has twice."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        row = dict(pairs)
+        if len(row) < len(pairs):
+            twice = next(name for name, count in Counter(n for n, _ in pairs).items() if count > 1)
+            raise ValueError(
+                f"FILE {path} has {twice!r} twice in one line; only one value would be read. Write "
+                "each name once."
+            )
+        return row
+
+    return json.JSONDecoder(object_pairs_hook=once, parse_float=parse_float)
+
+
+def _float_or_exact(text: str) -> Any:
+    """Return a number with a point or an exponent, as a Decimal if it is lost in float64."""
+    number = number_of(text)
+    return number if isinstance(number, float) else Decimal(text)
 
 
 def check_integers(
@@ -79,17 +143,6 @@ def check_integers(
 def _lines(source: Source) -> Iterator[bytes]:
     with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
         yield from file
-
-
-def _members(line: bytes) -> Iterable[tuple[str, Any]]:
-    """Return names and values of an object in JSON; a number with a point is a Decimal if lost."""
-
-    def exact(text: str) -> Any:
-        number = number_of(text)
-        return number if isinstance(number, float) else Decimal(text)
-
-    row = json.loads(line.removeprefix(b"\xef\xbb\xbf"), parse_float=exact)
-    return row.items() if isinstance(row, dict) else ()
 
 
 def _lost(path: Path, name: str, text: str, exact: Any, remedy: str) -> ValueError:
