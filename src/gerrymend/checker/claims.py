@@ -162,7 +162,11 @@ def check_report(
         check_not_parted(stated, table)
         second = None
     else:
-        second = read(second_sample(holdout), like=table)
+        sample = second_sample(holdout)
+        try:
+            second = read(sample, like=table)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"holdout: {error}") from None
     case = Case(stated, table, second)
     _run(case)
     if unknown:

@@ -10,17 +10,22 @@ Rows are read and summed one by one in Python: slow, and easy to believe.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import isfinite
 from typing import Any
 
-import narwhals as nw
-
+from gerrymend.checker.arguments import (
+    Columns,
+    check_lengths,
+    read_columns,
+    read_labels,
+    read_vector,
+    read_weights,
+)
 from gerrymend.checker.labels import classes_of, decisions_of
-from gerrymend.checker.plain import listed_values
+from gerrymend.checker.plain import is_finite, shown_value
 
 ZERO = Fraction(0)
 # A probability that a mixture summed in float64 may be outside [0, 1] by as much.
@@ -170,8 +175,10 @@ def read_table(
     """
     if threshold is not None and decision_probabilities:
         raise ValueError("threshold and decision_probabilities exclude each other; pass one.")
-    predicted = read_vector(y_pred, "y_pred")
     are_decisions = threshold is None and not decision_probabilities
+    predicted = (read_labels if are_decisions else read_vector)(y_pred, "y_pred")
+    if threshold is not None and not all(map(is_finite, predicted)):
+        raise ValueError("y_pred must be finite numbers where threshold is given.")
     if y_true is None:
         # Decisions show both labels, or are numbers, to be decided 0 and 1 by.
         shown: list[Any] = sorted(set(predicted)) if are_decisions else [0, 1]
@@ -179,16 +186,10 @@ def read_table(
         # Any label would do: the rates that rows without labels have are the same for both.
         labels = [chosen[0]] * len(predicted)
     else:
-        labels = read_vector(y_true, "y_true")
+        labels = read_labels(y_true, "y_true")
     columns = read_columns(sensitive_features)
-    weights = (
-        [1] * len(labels) if sample_weight is None else read_vector(sample_weight, "sample_weight")
-    )
-    lengths = {"y_true": len(labels), "y_pred": len(predicted), "sample_weight": len(weights)}
-    lengths |= {f"{name!r} of sensitive_features": len(v) for name, (_, v) in columns.items()}
-    if len(set(lengths.values())) > 1:
-        counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"The arguments differ in their number of rows: {counts}.")
+    weights = read_weights(sample_weight, len(labels))
+    check_lengths(columns, y_true=labels, y_pred=predicted, sample_weight=weights)
     # A second sample may have only one of the labels, which then must not be taken for both.
     if y_true is None:
         classes = chosen
@@ -229,6 +230,7 @@ def with_strata(
     if control_features is None:
         return table
     controls = read_columns(control_features, "control_features")
+    check_lengths(controls, "control_features", y_pred=rows)
     by_stratum: dict[tuple[Any, ...], list[Any]] = {}
     keys = zip(*(values for _, values in controls.values()), strict=True)
     for key, row in zip(keys, rows, strict=True):
@@ -239,7 +241,7 @@ def with_strata(
 
 
 def summed(
-    columns: dict[str, tuple[bool, list[Any]]],
+    columns: Columns,
     counted: Counter[tuple[Any, int, Any, Any]],
     labels: tuple[Any, ...],
     cells: list[Any] | None = None,
@@ -276,88 +278,20 @@ def summed(
 
 def weigh(value: Any) -> Fraction:
     """Return a weight as a fraction, or raise a ValueError if it is negative or not finite."""
-    if not isfinite(value) or value < 0:
-        raise ValueError(f"sample_weight has the value {value!r}; weights are finite, 0 or more.")
+    if not is_finite(value) or value < 0:
+        raise ValueError(
+            f"sample_weight has the value {shown_value(value)}; weights are finite, 0 or more."
+        )
     return exact(value)
 
 
 def _probability(value: Any) -> Fraction:
     """Return a probability as a fraction, or raise a ValueError if it is outside of [0, 1]."""
     # A sum of a mixture's weights in float64 may be a rounding above 1, and is cut off there.
-    p = exact(value)
-    if not -SLACK <= p <= 1 + SLACK:
+    p = exact(value) if is_finite(value) else None
+    if p is None or not -SLACK <= p <= 1 + SLACK:
         raise ValueError(
-            f"y_pred has the value {value!r}; with decision_probabilities=True it lies in [0, 1]."
+            f"y_pred has the value {shown_value(value)}; with decision_probabilities=True it lies "
+            "in [0, 1]."
         )
     return min(max(p, ZERO), Fraction(1))
-
-
-def read_vector(values: Any, argument: str) -> list[Any]:
-    """Return an argument as a list of plain values, one a row.
-
-    Raises a ValueError where it is empty, has missing values or more than one column.
-    """
-    frame = nw.from_native(values, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        if len(frame.columns) != 1:
-            raise ValueError(f"{argument} must have one column; it has {len(frame.columns)}.")
-        values = frame.get_column(frame.columns[0]).to_native()
-    listed = listed_values(values, argument)
-    if not listed:
-        raise ValueError(f"{argument} is empty: it has no rows.")
-    if None in listed:
-        raise ValueError(f"{argument} has missing values; fill in or drop these rows.")
-    if isinstance(listed[0], list | tuple):
-        raise ValueError(f"{argument} must have one dimension.")
-    return listed
-
-
-def read_columns(
-    data: Any, argument: str = "sensitive_features"
-) -> dict[str, tuple[bool, list[Any]]]:
-    """Return, by name, whether each attribute is a number, and its values."""
-    columns = [_column(str(name), values) for name, values in _named(data)]
-    names = [name for name, _, _ in columns]
-    if not columns or len(set(names)) < len(names):
-        raise ValueError(f"{argument} needs columns of different names; got {names}.")
-    return {name: (is_number, values) for name, is_number, values in columns}
-
-
-def _named(data: Any) -> Iterable[tuple[Any, Any]]:
-    """Return pairs of name and values from a frame, a Series, a mapping or rows without names."""
-    seen = nw.from_native(data, allow_series=True, eager_only=True, pass_through=True)
-    if isinstance(seen, nw.DataFrame):
-        return [(name, seen.get_column(name).to_native()) for name in seen.columns]
-    if isinstance(seen, nw.Series):
-        return [(seen.name or "attribute_0", data)]
-    if isinstance(data, Mapping):
-        return data.items()
-    table = listed_values(data, "sensitive_features")
-    if not any(isinstance(row, Sequence) and not isinstance(row, str) for row in table):
-        return [("attribute_0", table)]
-    return [(f"attribute_{j}", list(values)) for j, values in enumerate(zip(*table, strict=True))]
-
-
-def _column(name: str, values: Any) -> tuple[str, bool, list[Any]]:
-    """Return a column's name, whether it is a number, and its values.
-
-    A column of a categorical type has categories even if these are numbers, and booleans are
-    categories. Raises a ValueError for a number that is missing or infinite.
-    """
-    where = f"{name!r} of sensitive_features"
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    dtype = series.dtype if isinstance(series, nw.Series) else None
-    listed = listed_values(values, where)
-    kinds = {type(value) for value in listed if value is not None}
-    if (
-        isinstance(dtype, nw.Categorical | nw.Enum)
-        or str(getattr(values, "dtype", "")) == "category"
-    ):
-        return name, False, listed
-    # bool is a subclass of int, and a category.
-    numbers = bool(kinds) and all(issubclass(k, int | float) and k is not bool for k in kinds)
-    if not (numbers or (dtype is not None and dtype.is_numeric())):
-        return name, False, listed
-    if not all(value is not None and isfinite(value) for value in listed):
-        raise ValueError(f"{where} is a number and has missing or infinite values.")
-    return name, True, listed

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any
 
 from gerrymend.checker.documents import A_REPORT, Document
 from gerrymend.checker.exact import Table
-from gerrymend.checker.plain import plain_value
+from gerrymend.checker.plain import is_finite, plain_value, shown_value
 
 
 def plain_data(given: Any, of: Document = A_REPORT) -> Mapping[str, Any]:
@@ -40,33 +39,32 @@ def how_decided(threshold: Any, decision_probabilities: Any, pos_label: Any) -> 
     """
     cut = plain_value(threshold)
     is_number = isinstance(cut, int | float) and not isinstance(cut, bool)
-    if threshold is not None and not (is_number and _is_finite(cut)):
-        raise ValueError(f"threshold must be a finite number or None; got {_shown(threshold)}.")
+    if threshold is not None and not (is_number and is_finite(cut)):
+        raise ValueError(
+            f"threshold must be a finite number or None; got {shown_value(threshold)}."
+        )
     if type(decision_probabilities).__name__ not in ("bool", "bool_"):  # Python's, or NumPy's
         raise ValueError(
-            f"decision_probabilities must be True or False; got {_shown(decision_probabilities)}."
+            "decision_probabilities must be True or False; got "
+            f"{shown_value(decision_probabilities)}."
         )
-    label = plain_value(pos_label)
-    if pos_label is not None and not isinstance(label, str | int | float):
-        raise ValueError(f"pos_label={_shown(pos_label)} is no label: text or a number.")
     return {
         "threshold": cut,
         "decision_probabilities": bool(decision_probabilities),
-        "pos_label": label,
+        "pos_label": label_given(pos_label),
     }
 
 
-def _is_finite(number: Any) -> bool:
-    """Return whether float64 holds a number, which a whole one may be too large for."""
-    try:
-        return isfinite(number)
-    except OverflowError:
-        return False
+def label_given(pos_label: Any) -> Any:
+    """Return the positive label as a plain value; raise a ValueError for what is no label.
 
-
-def _shown(value: Any) -> str:
-    """Return a value for a message, and no more than its beginning."""
-    return f"{value!r}"[:80]
+    >>> label_given(None), label_given("yes")
+    (None, 'yes')
+    """
+    label = plain_value(pos_label)
+    if pos_label is not None and not isinstance(label, str | int | float):
+        raise ValueError(f"pos_label={shown_value(pos_label)} is no label: text or a number.")
+    return label
 
 
 def check_not_parted(stated: Mapping[str, Any], table: Table) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gerrymend.checker.exact import Table, read_columns, read_vector, summed, with_strata
+from gerrymend.checker.arguments import check_lengths, read_columns, read_labels, read_weights
+from gerrymend.checker.exact import Table, summed, with_strata
 from gerrymend.checker.figures import rate_of
 
 Rows = tuple[Any, Any, Any, Any, Any]
@@ -28,18 +29,11 @@ def read_many(rows: Rows, like: Table | None = None) -> Table:
         tables of one against the rest.
     """
     y_true, y_pred, sensitive_features, sample_weight, control_features = rows
-    decided = read_vector(y_pred, "y_pred")
-    true = None if y_true is None else read_vector(y_true, "y_true")
+    decided = read_labels(y_pred, "y_pred")
+    true = None if y_true is None else read_labels(y_true, "y_true")
     columns = read_columns(sensitive_features)
-    given = [1] * len(decided)
-    if sample_weight is not None:
-        given = read_vector(sample_weight, "sample_weight")
-    lengths = {"y_pred": len(decided), "sample_weight": len(given)}
-    lengths |= {} if true is None else {"y_true": len(true)}
-    lengths |= {f"{name!r} of sensitive_features": len(v) for name, (_, v) in columns.items()}
-    if len(set(lengths.values())) > 1:
-        counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"The arguments differ in their number of rows: {counts}.")
+    given = read_weights(sample_weight, len(decided))
+    check_lengths(columns, y_pred=decided, sample_weight=given, y_true=true)
     classes = tuple(sorted(set(decided if true is None else true))) if like is None else like.labels
     if unknown := sorted(map(repr, {*decided, *(true or ())} - set(classes))):
         raise ValueError(

@@ -8,21 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from gerrymend.checker.exact import (
-    ZERO,
-    Table,
-    exact,
-    read_columns,
-    read_vector,
-    summed,
-    weigh,
-    with_strata,
-)
+from gerrymend.checker.arguments import check_lengths, read_columns, read_vector, read_weights
+from gerrymend.checker.exact import ZERO, Table, exact, summed, weigh, with_strata
+from gerrymend.checker.plain import is_finite, shown_value
 
 NAMED = ("mean_outcome", "mean_error", "absolute_error", "squared_error")
 
@@ -50,15 +42,8 @@ def read_numbers(
     predicted = finite_numbers(y_pred, "y_pred")
     true = None if y_true is None else finite_numbers(y_true, "y_true")
     columns = read_columns(sensitive_features)
-    given = [1] * len(predicted)
-    if sample_weight is not None:
-        given = read_vector(sample_weight, "sample_weight")
-    lengths = {"y_pred": len(predicted), "sample_weight": len(given)}
-    lengths |= {} if true is None else {"y_true": len(true)}
-    lengths |= {f"{name!r} of sensitive_features": len(v) for name, (_, v) in columns.items()}
-    if len(set(lengths.values())) > 1:
-        counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"The arguments differ in their number of rows: {counts}.")
+    given = read_weights(sample_weight, len(predicted))
+    check_lengths(columns, y_pred=predicted, sample_weight=given, y_true=true)
     cells = list(zip(*(values for _, values in columns.values()), strict=True))
     places = list(dict.fromkeys(cells))
 
@@ -79,10 +64,10 @@ def finite_numbers(values: Any, argument: str) -> list[Fraction]:
     """Return finite numbers as fractions."""
     listed = read_vector(values, argument)
     for value in listed:
-        if isinstance(value, str) or not isfinite(value):
+        if not is_finite(value):
             raise ValueError(
-                f"{argument} has the value {value!r}, and the notions of the report are means of "
-                "finite numbers."
+                f"{argument} has the value {shown_value(value)}, and the notions of the report are "
+                "means of finite numbers."
             )
     return [exact(value) for value in listed]
 

@@ -14,11 +14,12 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from gerrymend.checker.arguments import check_lengths, read_columns, read_weights
 from gerrymend.checker.documents import PATCHES
-from gerrymend.checker.exact import ZERO, Table, exact, read_columns, read_vector, weigh
+from gerrymend.checker.exact import ZERO, Table, exact, weigh
 from gerrymend.checker.form import NUMBER, Plain, is_number, unknown_fields, unlike
 from gerrymend.checker.rules import RuleError, members
-from gerrymend.checker.scores import check_lengths, read_happened, read_predicted, score_table
+from gerrymend.checker.scores import read_happened, read_predicted, score_table
 
 # A probability of 0 or 1 counts as so far from the end, or no factor would change its odds.
 _EDGE = Fraction(1, 2**20)
@@ -140,9 +141,7 @@ class ScoredRows:
         happened, _ = read_happened(y_true, pos_label, of_labels=of_labels)
         predicted = read_predicted(y_pred, of_labels=of_labels)
         columns = read_columns(sensitive_features)
-        given = [1] * len(predicted)
-        if sample_weight is not None:
-            given = read_vector(sample_weight, "sample_weight")
+        given = read_weights(sample_weight, len(predicted))
         check_lengths(columns, y_true=happened, y_pred=predicted, sample_weight=given)
         weights = [weigh(weight) for weight in given]
         rows = [row for row, weight in enumerate(weights) if weight > 0]

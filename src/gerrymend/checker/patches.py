@@ -24,7 +24,7 @@ from gerrymend.checker.form import (
     is_number,
     unknown_fields,
 )
-from gerrymend.checker.given import plain_data
+from gerrymend.checker.given import label_given, plain_data
 from gerrymend.checker.patched import (
     Group,
     RoundingError,
@@ -145,6 +145,7 @@ def check_patches(
     """
     stated = plain_data(patches, PATCHES)
     unknown = unknown_fields(stated, _FORM, of=PATCHES)
+    pos_label = label_given(pos_label)
     for patch in stated["patches"]:
         unknown += check_change(patch["change"], probabilities=stated["probabilities"])
     rows = ScoredRows.read(

@@ -6,23 +6,23 @@ then has the same rows by bins as by scores.
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from gerrymend.checker.exact import (
-    SLACK,
-    ZERO,
-    Attribute,
-    Table,
-    exact,
+from gerrymend.checker.arguments import (
+    Columns,
+    check_lengths,
     read_columns,
+    read_labels,
     read_vector,
-    weigh,
+    read_weights,
 )
+from gerrymend.checker.exact import SLACK, ZERO, Attribute, Table, exact, weigh
 from gerrymend.checker.labels import classes_of
 from gerrymend.checker.numbers import finite_numbers, summed_numbers
+from gerrymend.checker.plain import is_finite, shown_value
 
 # The notions of scores, and what they are compared with.
 NAMES = ("multiaccuracy", "multicalibration")
@@ -71,9 +71,7 @@ def read_scores(
     happened, labels = read_happened(y_true, pos_label, labels, of_labels=of_labels)
     predicted = read_predicted(y_pred, of_labels=of_labels)
     columns = read_columns(sensitive_features)
-    weights = [1] * len(predicted)
-    if sample_weight is not None:
-        weights = read_vector(sample_weight, "sample_weight")
+    weights = read_weights(sample_weight, len(predicted))
     check_lengths(columns, y_true=happened, y_pred=predicted, sample_weight=weights)
     table = score_table(notion, happened, predicted, columns, weights)
     table = replace(table, labels=labels)
@@ -86,7 +84,7 @@ def read_happened(
     """Return what happened, of labels as 0 or 1, and the two labels, known or not."""
     if not of_labels:
         return finite_numbers(y_true, "y_true"), (None, None)
-    given = read_vector(y_true, "y_true")
+    given = read_labels(y_true, "y_true")
     pair = tuple(classes_of(given, [], pos_label)) if labels is None else labels
     return [Fraction(label == pair[1]) for label in given], pair
 
@@ -98,20 +96,11 @@ def read_predicted(y_pred: Any, *, of_labels: bool) -> list[Fraction]:
     return finite_numbers(y_pred, "y_pred")
 
 
-def check_lengths(columns: dict[str, tuple[bool, list[Any]]], **vectors: Sequence[Any]) -> None:
-    """Raise a ValueError unless all arguments have as many rows."""
-    lengths = {name: len(values) for name, values in vectors.items()}
-    lengths |= {f"{name!r} of sensitive_features": len(v) for name, (_, v) in columns.items()}
-    if len(set(lengths.values())) > 1:
-        counts = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"The arguments differ in their number of rows: {counts}.")
-
-
 def score_table(
     notion: Mapping[str, Any],
     happened: list[Fraction],
     predicted: list[Fraction],
-    columns: dict[str, tuple[bool, list[Any]]],
+    columns: Columns,
     weights: list[Any],
 ) -> Table:
     """Sum rows by protected row and, where the notion has cuts of the score, by its bin."""
@@ -128,7 +117,7 @@ def score_table(
 
 
 def _summed(
-    columns: dict[str, tuple[bool, list[Any]]],
+    columns: Columns,
     keys: list[Any],
     errors: list[Fraction],
     predicted: list[Fraction],
@@ -170,9 +159,9 @@ def _lower_end(score: Fraction, cuts: list[Fraction]) -> Fraction:
 
 def _probability(value: Any) -> Fraction:
     """Return a score as a fraction, or raise a ValueError if it is outside of [0, 1]."""
-    score = exact(value)
-    if not -SLACK <= score <= 1 + SLACK:
-        raise ValueError(f"y_pred has the score {value!r}; of labels it lies in [0, 1].")
+    score = exact(value) if is_finite(value) else None
+    if score is None or not -SLACK <= score <= 1 + SLACK:
+        raise ValueError(f"y_pred has the score {shown_value(value)}; of labels it lies in [0, 1].")
     return min(max(score, ZERO), Fraction(1))
 
 
