@@ -1,0 +1,391 @@
+"""Tables of categories, and of those in which they meet: rates, ratios, tests and shortfalls."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gerrymend._numeric.sums import Array, total_by_cell
+from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend.auditing.inference.intervals import Interval
+from gerrymend.impact.attributes import Reference
+from gerrymend.impact.selected import Selected
+from gerrymend.impact.two_rates import (
+    Rate,
+    fisher,
+    ratio_interval,
+    ratio_of,
+    shortfall,
+    standard_deviations,
+)
+from gerrymend.inputs.protected import Column
+from gerrymend.subgroups.rules import category_label
+
+# Groups over all tables: no reader looks through more.
+MOST_GROUPS = 2_000
+# The part of the rows below which a rule may leave a category's ratio out.
+SMALL_SHARE = 0.02
+
+
+class Settings(NamedTuple):
+    """Say how tables are made: see impact_ratios()."""
+
+    reference: Reference
+    depth: int
+    confidence: float
+    exclude_small: bool
+    min_group_size: int
+
+
+@dataclass(frozen=True)
+class ImpactGroup:
+    """A category, or several that meet, beside the reference group of its table.
+
+    Attributes
+    ----------
+    values : dict
+        The category of each attribute of the table.
+    n : int
+        Rows in the group.
+    weight, selected : float
+        Their weight, and that of those who are selected: numbers of rows, unless rows weigh
+        differently.
+    rate : float
+        selected / weight.
+    share : float
+        Its part of the table's weight.
+    ratio : float or None
+        The impact ratio: its rate over the reference group's. None where nobody of that is
+        selected, or the group is excluded.
+    ratio_interval : Interval or None
+        Koopman's score interval; its upper end is exact where nobody of the group is selected. None
+        for the reference group, as the following.
+    p_value : float or None
+        Of Fisher's exact test, two-sided, against the reference group; None where rows weigh
+        differently.
+    standard_deviations : float or None
+        The difference of the two rates in standard deviations, negative where the group's is lower.
+    shortfall : float
+        How many more of it would have to be selected for four fifths of the reference group's rate.
+    is_reference, is_small, is_excluded, is_few : bool
+        Whether it is the reference group; has less than 2 % of the table; has no ratio for that; and
+        has fewer than `min_group_size` rows, whose figures are about persons.
+
+    Examples
+    --------
+    >>> from gerrymend import impact_ratios
+    >>> made = impact_ratios([1, 1, 1, 0, 1, 0, 0, 0] * 10, sensitive_features={
+    ...     "sex": ["M"] * 4 + ["F"] * 4 + (["M"] * 4 + ["F"] * 4) * 9}, search=False)
+    >>> women = made.tables[0].groups[0]
+    >>> women.values, women.n, women.rate, round(women.ratio, 3), women.shortfall
+    ({'sex': 'F'}, 40, 0.25, 0.333, 14)
+    """
+
+    values: Mapping[str, Any]
+    n: int
+    weight: float
+    selected: float
+    rate: float
+    share: float
+    ratio: float | None
+    ratio_interval: Interval | None
+    p_value: float | None
+    standard_deviations: float | None
+    shortfall: float
+    is_reference: bool = False
+    is_small: bool = False
+    is_excluded: bool = False
+    is_few: bool = False
+
+    def describe(self) -> str:
+        """Return who is in, in words."""
+        return " and ".join(f"{name} = {category_label(v)}" for name, v in self.values.items())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the group as plain data."""
+        interval = self.ratio_interval
+        return {
+            "values": dict(self.values),
+            "group": self.describe(),
+            "n": self.n,
+            "weight": self.weight,
+            "selected": self.selected,
+            "rate": self.rate,
+            "share": self.share,
+            "ratio": self.ratio,
+            "ratio_low": None if interval is None else interval.low,
+            "ratio_high": None if interval is None else interval.high,
+            "p_value": self.p_value,
+            "standard_deviations": self.standard_deviations,
+            "shortfall": self.shortfall,
+            "is_reference": self.is_reference,
+            "is_small": self.is_small,
+            "is_excluded": self.is_excluded,
+            "is_few": self.is_few,
+        }
+
+
+@dataclass(frozen=True)
+class CategoryTable:
+    """All groups of one attribute, or of several that meet, that have rows.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+    groups : tuple of ImpactGroup
+        In the order of their values.
+    is_named : bool
+        Whether its reference group was named, and is not the most selected one.
+    n_unknown : int
+        Rows with an unknown category of one of its attributes: in no group.
+    unknown_rate : float or None
+        The part of these that is selected.
+
+    Examples
+    --------
+    >>> from gerrymend import impact_ratios
+    >>> made = impact_ratios([1, 1, 0, 1, 0, 1], sensitive_features={
+    ...     "sex": ["F", "F", "F", "M", "M", None]}, search=False)
+    >>> sex = made.tables[0]
+    >>> sex.attributes, sex.reference.describe(), sex.n_unknown, sex.unknown_rate
+    (('sex',), 'sex = F', 1, 1.0)
+    """
+
+    attributes: tuple[str, ...]
+    groups: tuple[ImpactGroup, ...]
+    is_named: bool
+    n_unknown: int
+    unknown_rate: float | None
+
+    @property
+    def reference(self) -> ImpactGroup | None:
+        """The group that the others are compared with; None where nobody is selected."""
+        return next((group for group in self.groups if group.is_reference), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain data."""
+        reference = self.reference
+        return {
+            "attributes": list(self.attributes),
+            "reference": None if reference is None else reference.describe(),
+            "is_named": self.is_named,
+            "n": sum(group.n for group in self.groups),
+            "n_unknown": self.n_unknown,
+            "unknown_rate": self.unknown_rate,
+            "groups": [group.to_dict() for group in self.groups],
+        }
+
+
+class _Sums(NamedTuple):
+    """Sums over each group of a table, a group a place."""
+
+    values: list[dict[str, Any]]
+    n: NDArray[np.intp]
+    weight: Array
+    selected: Array
+    squared: Array
+
+    def effective(self, place: int, is_weighted: bool) -> Rate:
+        """Return the rate of a group among its effective number of rows."""
+        weight = float(self.weight[place])
+        n = weight**2 / float(self.squared[place]) if is_weighted else weight
+        return Rate(float(self.selected[place]) / weight * n if is_weighted else
+                    float(self.selected[place]), n)  # fmt: skip
+
+    def rate(self, place: int) -> Rate:
+        """Return the rate of a group among the weight of its rows."""
+        return Rate(float(self.selected[place]), float(self.weight[place]))
+
+
+def category_tables(
+    read: Selected, columns: Sequence[Column], settings: Settings
+) -> tuple[CategoryTable, ...]:
+    """Return the tables of each attribute, and of up to `depth` that meet.
+
+    Raises an ArgumentError for more groups than anyone reads, a group without weight, and a
+    reference group without rows, or of which nobody is selected.
+    """
+    tabled = [column for column in columns if column.is_categorical]
+    chosen = [
+        meeting
+        for size in range(1, min(settings.depth, len(tabled)) + 1)
+        for meeting in combinations(tabled, size)
+    ]
+    summed = list(_within_reason(read, chosen))
+    return tuple(
+        _table(read, meeting, sums, settings) for meeting, sums in zip(chosen, summed, strict=True)
+    )
+
+
+def _within_reason(
+    read: Selected, chosen: Sequence[tuple[Column, ...]]
+) -> Iterator[_Sums]:
+    """Yield the sums of each table; raise an ArgumentError once there are too many groups."""
+    n_groups = 0
+    for meeting in chosen:
+        sums = _sums(read, meeting)
+        n_groups += len(sums.values)
+        if n_groups > MOST_GROUPS:
+            names = " × ".join(column.name for column in meeting)
+            raise ArgumentError(
+                "sensitive_features",
+                f"makes more than {MOST_GROUPS:,} groups by the table of {names}, and nobody reads "
+                "so many. Lower ",
+                Argument("depth"),
+                ", merge categories, or leave an attribute out.",
+            )
+        yield sums
+
+
+def _sums(read: Selected, meeting: Sequence[Column]) -> _Sums:
+    """Sum the rows of known category by group, to the same bits for every order of the rows."""
+    known = _known(meeting)
+    key = np.zeros(int(known.sum()), dtype=np.intp)
+    for column in meeting:
+        key = key * len(column.categories or ()) + column.values[known].astype(np.intp)
+    present, group = np.unique(key, return_inverse=True)
+    sizes = [len(column.categories or ()) for column in meeting]
+    places = np.unravel_index(present, sizes) if len(present) else [present] * len(meeting)
+    codes = np.transpose(places).tolist()
+    values = [
+        {column.name: (column.categories or ())[code] for column, code in zip(meeting, at, strict=True)}
+        for at in codes
+    ]  # fmt: skip
+    weight = read.weight[known]
+
+    def by_group(by_row: Array) -> Array:
+        return total_by_cell(group, by_row, len(present))
+
+    sums = _Sums(
+        values,
+        np.bincount(group, minlength=len(present)),
+        by_group(weight),
+        by_group(weight * read.is_in[known]),
+        by_group(weight**2),
+    )
+    for place in np.flatnonzero(sums.weight == 0):
+        raise ArgumentError(
+            "sample_weight",
+            f"is 0 in all {sums.n[place]:,} rows of {_told(values[place])}: its rate would be over "
+            "nobody. Drop these rows, or weigh them.",
+        )
+    return sums
+
+
+def _known(meeting: Sequence[Column]) -> NDArray[np.bool_]:
+    """Return a mask of the rows whose categories are all known."""
+    known = np.ones(len(meeting[0].values), dtype=bool)
+    for column in meeting:
+        known &= ~column.equals(None)
+    return known
+
+
+def _table(
+    read: Selected, meeting: Sequence[Column], sums: _Sums, settings: Settings
+) -> CategoryTable:
+    """Compare each group of a table with its reference group."""
+    names = tuple(column.name for column in meeting)
+    share = sums.weight / sums.weight.sum() if len(sums.weight) else sums.weight
+    excluded = (share < SMALL_SHARE) & settings.exclude_small
+    is_named = set(names) <= set(settings.reference)
+    if is_named:
+        reference = _named_place(names, sums, settings.reference)
+        excluded[reference] = False
+    else:
+        reference = _most_selected(sums, excluded)
+    groups = tuple(
+        _group(place, reference, sums, settings, bool(excluded[place]), float(share[place]),
+               read.is_weighted)
+        for place in range(len(sums.values))
+    )  # fmt: skip
+    unknown = ~_known(meeting)
+    weight = float(read.weight[unknown].sum())
+    selected = float(read.weight[unknown & read.is_in].sum())
+    return CategoryTable(
+        names, groups, is_named, int(unknown.sum()), selected / weight if weight else None
+    )
+
+
+def _most_selected(sums: _Sums, excluded: NDArray[np.bool_]) -> int | None:
+    """Return the group of the highest rate, the largest of several; None if nobody is selected."""
+    rate = np.where(excluded, -1.0, sums.selected / sums.weight)
+    if not len(rate) or rate.max() <= 0:
+        return None
+    highest = np.flatnonzero(rate == rate.max())
+    return int(highest[np.argmax(sums.n[highest])])
+
+
+def _named_place(names: tuple[str, ...], sums: _Sums, reference: Reference) -> int:
+    """Return the group that was named; raise an ArgumentError without rows, or selected ones."""
+    wanted = {name: reference[name] for name in names}
+    if wanted not in sums.values:
+        raise ArgumentError(
+            "reference",
+            f"is {_told(wanted)}, and no row has that. Of {' × '.join(names)} there are: "
+            f"{'; '.join(_told(one) for one in sums.values[:20])}.",
+        )
+    place = sums.values.index(wanted)
+    if sums.selected[place] == 0:
+        raise ArgumentError(
+            "reference",
+            f"is {_told(wanted)}, of whom nobody of {sums.n[place]:,} is selected: there is no "
+            "ratio to a rate of 0. Name another group, or 'highest'.",
+        )
+    return place
+
+
+def _group(
+    place: int,
+    reference: int | None,
+    sums: _Sums,
+    settings: Settings,
+    is_excluded: bool,
+    share: float,
+    is_weighted: bool,
+) -> ImpactGroup:
+    """Return a group, compared with the reference group of its table unless it is that."""
+    rate = sums.rate(place)
+    ratio = interval = p_value = deviations = None
+    lacking = 0.0
+    if reference is not None and not is_excluded:
+        other = sums.rate(reference)
+        ratio = ratio_of(rate, other)
+        lacking = shortfall(rate, other)
+        if place != reference:
+            pair = (sums.effective(place, is_weighted), sums.effective(reference, is_weighted))
+            interval = Interval(*ratio_interval(*pair, settings.confidence))
+            deviations = standard_deviations(*pair)
+            p_value = None if is_weighted else fisher(*pair)
+    n = int(sums.n[place])
+    return ImpactGroup(
+        values=sums.values[place],
+        n=n,
+        weight=rate.n,
+        selected=rate.selected,
+        rate=rate.value,
+        share=share,
+        ratio=ratio,
+        ratio_interval=interval,
+        p_value=p_value,
+        standard_deviations=deviations,
+        shortfall=lacking,
+        is_reference=place == reference,
+        is_small=share < SMALL_SHARE,
+        is_excluded=is_excluded,
+        is_few=n < settings.min_group_size,
+    )
+
+
+def _told(values: Mapping[str, Any]) -> str:
+    return " and ".join(f"{name} = {category_label(value)}" for name, value in values.items())
+
+
+def is_below(group: ImpactGroup, part: float) -> bool:
+    """Return whether a group has a ratio, and it is below a part of the reference group's rate."""
+    return group.ratio is not None and group.ratio < part and not math.isclose(
+        group.ratio, part, rel_tol=1e-12
+    )
