@@ -10,8 +10,8 @@ SOURCE = Path(gerrymend.__file__).parent
 
 LAYERS = (
     "_runtime", "_numeric", "inputs", "datasets", "notions", "subgroups", "reporting", "auditing",
-    "models", "solvers", "training", "calibration", "classifiers", "frontier", "surfaces",
-    "plotting", "reproduction", "cli", "__main__",
+    "models", "solvers", "training", "calibration", "classifiers", "frontier", "impact",
+    "surfaces", "plotting", "reproduction", "cli", "__main__",
 )  # fmt: skip
 
 # Imports against the order as they are today. This list may only become shorter.

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from gerrymend.frontier.points import FrontierPoint
     from gerrymend.frontier.sweep import FrontierInterrupted, pareto_frontier
     from gerrymend.frontier.tradeoffs import ParetoFrontier
+    from gerrymend.impact.impact_ratios import impact_ratios
+    from gerrymend.impact.table import ImpactTable
     from gerrymend.models.derandomization_cost import DerandomizationCost
     from gerrymend.models.mixture_classifier import MixtureClassifier
     from gerrymend.models.saving import ModelFileError, load_model, save_model, types_to_trust
@@ -87,6 +89,8 @@ _HOME = {
     "FrontierInterrupted": "frontier.sweep",
     "ParetoFrontier": "frontier.tradeoffs",
     "FrontierPoint": "frontier.points",
+    "impact_ratios": "impact.impact_ratios",
+    "ImpactTable": "impact.table",
     "MixtureClassifier": "models.mixture_classifier",
     "DerandomizationCost": "models.derandomization_cost",
     "save_model": "models.saving",
@@ -138,6 +142,7 @@ __all__ = [
     "FrontierInterrupted",
     "FrontierPoint",
     "GroupMean",
+    "ImpactTable",
     "LinearThresholds",
     "MarginalParityClassifier",
     "Marginals",
@@ -167,6 +172,7 @@ __all__ = [
     "check_patches",
     "check_report",
     "discrimination_surface",
+    "impact_ratios",
     "load_model",
     "load_patches",
     "pareto_frontier",
