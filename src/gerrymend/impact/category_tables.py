@@ -142,8 +142,8 @@ class CategoryTable:
         Whether its reference group was named, and is not the most selected one.
     n_unknown : int
         Rows with an unknown category of one of its attributes: in no group.
-    unknown_rate : float or None
-        The part of these that is selected.
+    unknown_weight, unknown_selected : float
+        Their weight, and that of those of them who are selected.
 
     Examples
     --------
@@ -159,7 +159,13 @@ class CategoryTable:
     groups: tuple[ImpactGroup, ...]
     is_named: bool
     n_unknown: int
-    unknown_rate: float | None
+    unknown_weight: float
+    unknown_selected: float
+
+    @property
+    def unknown_rate(self) -> float | None:
+        """The part of the rows of unknown category that is selected; None where there are none."""
+        return self.unknown_selected / self.unknown_weight if self.unknown_weight else None
 
     @property
     def reference(self) -> ImpactGroup | None:
@@ -175,6 +181,8 @@ class CategoryTable:
             "is_named": self.is_named,
             "n": sum(group.n for group in self.groups),
             "n_unknown": self.n_unknown,
+            "unknown_weight": self.unknown_weight,
+            "unknown_selected": self.unknown_selected,
             "unknown_rate": self.unknown_rate,
             "groups": [group.to_dict() for group in self.groups],
         }
@@ -305,9 +313,8 @@ def _table(
     unknown = ~_known(meeting)
     weight = float(read.weight[unknown].sum())
     selected = float(read.weight[unknown & read.is_in].sum())
-    return CategoryTable(
-        names, groups, is_named, int(unknown.sum()), selected / weight if weight else None
-    )
+    sums_of_unknown = (weight, selected) if read.is_weighted else (int(weight), int(selected))
+    return CategoryTable(names, groups, is_named, int(unknown.sum()), *sums_of_unknown)
 
 
 def _most_selected(sums: _Sums, excluded: NDArray[np.bool_]) -> int | None:
@@ -350,11 +357,11 @@ def _group(
     """Return a group, compared with the reference group of its table unless it is that."""
     rate = sums.rate(place)
     ratio = interval = p_value = deviations = None
-    lacking = 0.0
+    lacking: float = 0
     if reference is not None and not is_excluded:
         other = sums.rate(reference)
         ratio = ratio_of(rate, other)
-        lacking = shortfall(rate, other)
+        lacking = float(shortfall(rate, other)) if is_weighted else shortfall(rate, other)
         if place != reference:
             pair = (sums.effective(place, is_weighted), sums.effective(reference, is_weighted))
             interval = Interval(*ratio_interval(*pair, settings.confidence))
@@ -364,8 +371,8 @@ def _group(
     return ImpactGroup(
         values=sums.values[place],
         n=n,
-        weight=rate.n,
-        selected=rate.selected,
+        weight=rate.n if is_weighted else n,
+        selected=rate.selected if is_weighted else int(rate.selected),
         rate=rate.value,
         share=share,
         ratio=ratio,
