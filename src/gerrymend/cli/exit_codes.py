@@ -103,3 +103,24 @@ def repair_decision(alpha: float | None, found: float, at_most: float) -> Decisi
         return Decision(EXIT_CODES["exceeds gamma"], "a subgroup still exceeds --alpha")
     open_words = "neither was shown, that a subgroup exceeds --alpha or that none does"
     return Decision(EXIT_CODES["undecided"], open_words)
+
+
+def impact_decision(part: float, n_below: int, *, by_chance: bool) -> Decision:
+    """Return the exit code of impact ratios that a gate fails for below a part.
+
+    `by_chance` says that chance may have made all of those below, and the gate is not to shut then.
+
+    >>> impact_decision(0.8, 2, by_chance=False).sentence
+    'Exit code 1: 2 groups have a ratio below 0.8.'
+    >>> impact_decision(0.8, 1, by_chance=True).code, impact_decision(0.8, 0, by_chance=True).code
+    (3, 0)
+    """
+    if not n_below:
+        return Decision(EXIT_CODES["within gamma"])
+    have = "1 group has" if n_below == 1 else f"{n_below:,} groups have"
+    told = f"{have} a ratio below {part:g}"
+    if by_chance:
+        made = "it, which" if n_below == 1 else "all of them, which"
+        why = f"{told}, and chance may have made {made} --if-chance undecided leaves open"
+        return Decision(EXIT_CODES["undecided"], why)
+    return Decision(EXIT_CODES["exceeds gamma"], told)
