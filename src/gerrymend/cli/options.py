@@ -21,7 +21,7 @@ READING = "How FILE is read"
 FILE = "What is written"
 
 
-def _number(text: str) -> float:
+def number(text: str) -> float:
     """Return the number of an option with all its digits, or raise what Typer tells of."""
     try:
         return number_of(text)
@@ -73,7 +73,7 @@ Side = Annotated[str, option(
     "error rates).", DATA, "--side", metavar="WHICH")]  # fmt: skip
 Threshold = Annotated[float | None, option(
     "Scores of at least this are decided positive.", DATA, metavar="<float>", show_default="0.5",
-    parser=_number)]  # fmt: skip
+    parser=number)]  # fmt: skip
 Protected = Annotated[list[str], option(
     "Protected attributes, separated by commas.", DATA, metavar="COLUMNS",
     show_default=False)]  # fmt: skip

@@ -15,6 +15,19 @@ from gerrymend.reporting.audit.page import audit_page
 from gerrymend.reporting.page import write_page
 
 
+@contextmanager
+def removed_unless_done(console: Console, *targets: str | Path | None) -> Iterator[None]:
+    """Remove what an earlier run wrote to these files, and say so, where this one fails."""
+    try:
+        yield
+    except BaseException:
+        for path in (Path(target) for target in targets if target is not None):
+            if str(path) != "-" and path.is_file():
+                path.unlink()
+                tell(console, f"{path} was of an earlier run, and is removed.")
+        raise
+
+
 class Targets(NamedTuple):
     """Say where a report goes: files, of which - is standard output, or None; and if it is quiet.
 
@@ -49,15 +62,8 @@ class Targets(NamedTuple):
         A gate that reads a file would take the verdict of another day for that of this one. Files
         have to be checked before: what the command reads must not be among them.
         """
-        try:
+        with removed_unless_done(console, self.json, self.markdown, self.page):
             yield
-        except BaseException:
-            paths = (Path(one) for one in (self.json, self.markdown, self.page) if one is not None)
-            for path in paths:
-                if str(path) != "-" and path.is_file():
-                    path.unlink()
-                    tell(console, f"{path} was of an earlier run, and is removed.")
-            raise
 
     @property
     def takes_output(self) -> bool:

@@ -1,1 +1,1 @@
-"""Impact ratios: rates of named groups beside a reference group's, in the tables regulators ask for."""
+"""Impact ratios: the tables regulators ask for, of named groups beside a reference group."""

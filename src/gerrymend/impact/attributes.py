@@ -63,9 +63,7 @@ def _unknown_apart(column: Column, unknown: Sequence[Any]) -> Column:
         return column
     place = {one: number for number, one in enumerate(known)}
     codes = np.array([place.get(one, len(known)) for one in column.categories], dtype=np.float64)
-    return replace(
-        column, values=codes[column.values.astype(np.intp)], categories=(*known, None)
-    )
+    return replace(column, values=codes[column.values.astype(np.intp)], categories=(*known, None))
 
 
 def _check_named(column: Column) -> None:

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._numeric.sums import Array, total_by_cell
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.inference.intervals import Interval
 from gerrymend.impact.attributes import Reference
+from gerrymend.impact.group_sums import GroupSums, group_sums, known_rows, told
 from gerrymend.impact.selected import Selected
 from gerrymend.impact.two_rates import (
-    Rate,
     fisher,
     ratio_interval,
     ratio_of,
@@ -23,7 +22,6 @@ from gerrymend.impact.two_rates import (
     standard_deviations,
 )
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.rules import category_label
 
 # Groups over all tables: no reader looks through more.
 MOST_GROUPS = 2_000
@@ -72,8 +70,8 @@ class ImpactGroup:
     shortfall : float
         How many more of it would have to be selected for four fifths of the reference group's rate.
     is_reference, is_small, is_excluded, is_few : bool
-        Whether it is the reference group; has less than 2 % of the table; has no ratio for that; and
-        has fewer than `min_group_size` rows, whose figures are about persons.
+        Whether it is the reference group; has less than 2 % of the table; has no ratio for that;
+        and has fewer than `min_group_size` rows, whose figures are about persons.
 
     Examples
     --------
@@ -103,7 +101,7 @@ class ImpactGroup:
 
     def describe(self) -> str:
         """Return who is in, in words."""
-        return " and ".join(f"{name} = {category_label(v)}" for name, v in self.values.items())
+        return told(self.values)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the group as plain data."""
@@ -188,27 +186,6 @@ class CategoryTable:
         }
 
 
-class _Sums(NamedTuple):
-    """Sums over each group of a table, a group a place."""
-
-    values: list[dict[str, Any]]
-    n: NDArray[np.intp]
-    weight: Array
-    selected: Array
-    squared: Array
-
-    def effective(self, place: int, is_weighted: bool) -> Rate:
-        """Return the rate of a group among its effective number of rows."""
-        weight = float(self.weight[place])
-        n = weight**2 / float(self.squared[place]) if is_weighted else weight
-        return Rate(float(self.selected[place]) / weight * n if is_weighted else
-                    float(self.selected[place]), n)  # fmt: skip
-
-    def rate(self, place: int) -> Rate:
-        """Return the rate of a group among the weight of its rows."""
-        return Rate(float(self.selected[place]), float(self.weight[place]))
-
-
 def category_tables(
     read: Selected, columns: Sequence[Column], settings: Settings
 ) -> tuple[CategoryTable, ...]:
@@ -229,13 +206,11 @@ def category_tables(
     )
 
 
-def _within_reason(
-    read: Selected, chosen: Sequence[tuple[Column, ...]]
-) -> Iterator[_Sums]:
+def _within_reason(read: Selected, chosen: Sequence[tuple[Column, ...]]) -> Iterator[GroupSums]:
     """Yield the sums of each table; raise an ArgumentError once there are too many groups."""
     n_groups = 0
     for meeting in chosen:
-        sums = _sums(read, meeting)
+        sums = group_sums(meeting, read.weight, read.is_in)
         n_groups += len(sums.values)
         if n_groups > MOST_GROUPS:
             names = " × ".join(column.name for column in meeting)
@@ -249,57 +224,15 @@ def _within_reason(
         yield sums
 
 
-def _sums(read: Selected, meeting: Sequence[Column]) -> _Sums:
-    """Sum the rows of known category by group, to the same bits for every order of the rows."""
-    known = _known(meeting)
-    key = np.zeros(int(known.sum()), dtype=np.intp)
-    for column in meeting:
-        key = key * len(column.categories or ()) + column.values[known].astype(np.intp)
-    present, group = np.unique(key, return_inverse=True)
-    sizes = [len(column.categories or ()) for column in meeting]
-    places = np.unravel_index(present, sizes) if len(present) else [present] * len(meeting)
-    codes = np.transpose(places).tolist()
-    values = [
-        {column.name: (column.categories or ())[code] for column, code in zip(meeting, at, strict=True)}
-        for at in codes
-    ]  # fmt: skip
-    weight = read.weight[known]
-
-    def by_group(by_row: Array) -> Array:
-        return total_by_cell(group, by_row, len(present))
-
-    sums = _Sums(
-        values,
-        np.bincount(group, minlength=len(present)),
-        by_group(weight),
-        by_group(weight * read.is_in[known]),
-        by_group(weight**2),
-    )
-    for place in np.flatnonzero(sums.weight == 0):
-        raise ArgumentError(
-            "sample_weight",
-            f"is 0 in all {sums.n[place]:,} rows of {_told(values[place])}: its rate would be over "
-            "nobody. Drop these rows, or weigh them.",
-        )
-    return sums
-
-
-def _known(meeting: Sequence[Column]) -> NDArray[np.bool_]:
-    """Return a mask of the rows whose categories are all known."""
-    known = np.ones(len(meeting[0].values), dtype=bool)
-    for column in meeting:
-        known &= ~column.equals(None)
-    return known
-
-
 def _table(
-    read: Selected, meeting: Sequence[Column], sums: _Sums, settings: Settings
+    read: Selected, meeting: Sequence[Column], sums: GroupSums, settings: Settings
 ) -> CategoryTable:
     """Compare each group of a table with its reference group."""
     names = tuple(column.name for column in meeting)
     share = sums.weight / sums.weight.sum() if len(sums.weight) else sums.weight
     excluded = (share < SMALL_SHARE) & settings.exclude_small
     is_named = set(names) <= set(settings.reference)
+    reference: int | None
     if is_named:
         reference = _named_place(names, sums, settings.reference)
         excluded[reference] = False
@@ -310,14 +243,14 @@ def _table(
                read.is_weighted)
         for place in range(len(sums.values))
     )  # fmt: skip
-    unknown = ~_known(meeting)
+    unknown = ~known_rows(meeting)
     weight = float(read.weight[unknown].sum())
     selected = float(read.weight[unknown & read.is_in].sum())
     sums_of_unknown = (weight, selected) if read.is_weighted else (int(weight), int(selected))
     return CategoryTable(names, groups, is_named, int(unknown.sum()), *sums_of_unknown)
 
 
-def _most_selected(sums: _Sums, excluded: NDArray[np.bool_]) -> int | None:
+def _most_selected(sums: GroupSums, excluded: NDArray[np.bool_]) -> int | None:
     """Return the group of the highest rate, the largest of several; None if nobody is selected."""
     rate = np.where(excluded, -1.0, sums.selected / sums.weight)
     if not len(rate) or rate.max() <= 0:
@@ -326,20 +259,20 @@ def _most_selected(sums: _Sums, excluded: NDArray[np.bool_]) -> int | None:
     return int(highest[np.argmax(sums.n[highest])])
 
 
-def _named_place(names: tuple[str, ...], sums: _Sums, reference: Reference) -> int:
+def _named_place(names: tuple[str, ...], sums: GroupSums, reference: Reference) -> int:
     """Return the group that was named; raise an ArgumentError without rows, or selected ones."""
     wanted = {name: reference[name] for name in names}
     if wanted not in sums.values:
         raise ArgumentError(
             "reference",
-            f"is {_told(wanted)}, and no row has that. Of {' × '.join(names)} there are: "
-            f"{'; '.join(_told(one) for one in sums.values[:20])}.",
+            f"is {told(wanted)}, and no row has that. Of {' × '.join(names)} there are: "
+            f"{'; '.join(told(one) for one in sums.values[:20])}.",
         )
     place = sums.values.index(wanted)
     if sums.selected[place] == 0:
         raise ArgumentError(
             "reference",
-            f"is {_told(wanted)}, of whom nobody of {sums.n[place]:,} is selected: there is no "
+            f"is {told(wanted)}, of whom nobody of {sums.n[place]:,} is selected: there is no "
             "ratio to a rate of 0. Name another group, or 'highest'.",
         )
     return place
@@ -348,7 +281,7 @@ def _named_place(names: tuple[str, ...], sums: _Sums, reference: Reference) -> i
 def _group(
     place: int,
     reference: int | None,
-    sums: _Sums,
+    sums: GroupSums,
     settings: Settings,
     is_excluded: bool,
     share: float,
@@ -387,12 +320,10 @@ def _group(
     )
 
 
-def _told(values: Mapping[str, Any]) -> str:
-    return " and ".join(f"{name} = {category_label(value)}" for name, value in values.items())
-
-
 def is_below(group: ImpactGroup, part: float) -> bool:
     """Return whether a group has a ratio, and it is below a part of the reference group's rate."""
-    return group.ratio is not None and group.ratio < part and not math.isclose(
-        group.ratio, part, rel_tol=1e-12
+    return (
+        group.ratio is not None
+        and group.ratio < part
+        and not math.isclose(group.ratio, part, rel_tol=1e-12)
     )

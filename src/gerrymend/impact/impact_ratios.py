@@ -56,9 +56,9 @@ def impact_ratios(
         Or scores, with `threshold` or `rate="scoring"`. Of more than two decisions name the one
         that is selected, as `pos_label`, and it is compared with the rest.
     sensitive_features : frame, Series, mapping from names to columns, or array
-        The attributes. Text, categoricals, booleans and up to 10 whole numbers are categories; other
-        numbers have no table, and are searched. None is an unknown category. Rows are matched by
-        position.
+        The attributes. Text, categoricals, booleans and up to 10 whole numbers are categories;
+        other numbers have no table, and are searched. None is an unknown category. Rows are matched
+        by position.
     rate : {"selection", "scoring"}, default="selection"
         With "scoring", y_pred are scores, and the rate of a group is the part of it that scores
         above the median of all rows.
@@ -88,8 +88,8 @@ def impact_ratios(
     search : bool, default=True
         Look for the worst subgroup that is in no table.
     subgroups : str or SubgroupClass, optional
-        The class to search; by default conjunctions of one attribute more than tables have or, where
-        there are no more, sets of values.
+        The class to search; by default conjunctions of one attribute more than tables have or,
+        where there are no more, sets of values.
     budget, n_permutations, random_state :
         Of that search, as in audit().
     min_group_size : int, default=10
@@ -131,7 +131,7 @@ def impact_ratios(
     exclude_small = check_flag(exclude_small, "exclude_small")
     if depth is not None:
         depth = check_whole(depth, "depth", low=1, remedy="It is how many attributes meet.")
-    searched = {
+    searched: dict[str, Any] = {
         "budget": check_budget(budget),
         "min_group_size": min_group_size,
         "n_permutations": check_whole(n_permutations, "n_permutations", low=0),
@@ -143,8 +143,8 @@ def impact_ratios(
     if rate == "scoring" and profile == "lending":
         raise ArgumentError(
             "rate",
-            "is 'scoring', and the profile 'lending' is about who is approved; pass decisions, or a "
-            "threshold.",
+            "is 'scoring', and the profile 'lending' is about who is approved; pass decisions, or "
+            "a threshold.",
         )
     given = rows_of(data, Given(None, y_pred, sensitive_features, sample_weight))
     read = Selected.read(
@@ -160,9 +160,7 @@ def impact_ratios(
     if search:
         chosen = chosen or default_class(columns, settings.depth)
         found = look_beyond(read, columns, tables, subgroups=chosen, **searched)
-    is_unknown = {
-        column.name: column.equals(None) for column in columns if column.is_categorical
-    }
+    is_unknown = {column.name: column.equals(None) for column in columns if column.is_categorical}
     return ImpactTable(
         tables=tables,
         unlisted=found,

@@ -40,7 +40,7 @@ class Selected:
     label : object or None
         The decision that is selected; None of scores.
     threshold, median : float or None
-        Where scores are cut, and what is at least that; the median of the scores, and what is above.
+        Where scores are cut, which those at or above it pass; the median, which some are above.
     """
 
     is_in: NDArray[np.bool_]

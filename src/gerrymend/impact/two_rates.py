@@ -9,15 +9,15 @@ Of two binomial numbers x₁ of n₁ and x₀ of n₀ let φ = p₁/p₀.
   is no further from 0 than the normal quantile, with p̃₁ = φ·p̃₀ the most likely rates given φ. They
   solve N·p̃₁² − b·p̃₁ + φ·x = 0 with N = n₁ + n₀, x = x₁ + x₀ and b = φ(n₁ + x₀) + x₁ + n₀. The
   smaller root is 2·φ·x / (b + √(b² − 4·φ·N·x)), in a form that cancels nothing. Unlike the interval
-  of Katz, symmetric for the logarithm, it keeps its level in small groups and near 100 % (Fagerland,
-  Lydersen and Laake, 2015).
-- Where x₁ = 0 the lower end is 0, and the upper one is exact: the highest p₁ over the lowest p₀ that
-  Clopper and Pearson's intervals leave. Each is missed with a probability of at most half of what
-  the level leaves, and so the ratio with no more than all of it.
+  of Katz, symmetric for the logarithm, it keeps its level in small groups and near 100 %
+  (Fagerland, Lydersen and Laake, 2015).
+- Where x₁ = 0 the lower end is 0, and the upper one is exact: the highest p₁ over the lowest p₀
+  that Clopper and Pearson's intervals leave. Each is missed with a probability of at most half of
+  what the level leaves, and so the ratio with no more than all of it.
 - Fisher's test is the two-sided one of statistical packages: given all margins, the probability of
   the tables that are no more likely than the one that was found.
-- The standard deviations are those of Hazelwood (1977): the difference of the rates over its standard
-  error where both are the pooled rate.
+- The standard deviations are those of Hazelwood (1977): the difference of the rates over its
+  standard error where both are the pooled rate.
 
 Where rows weigh differently n is the effective number (Σ w)²/Σ w² (Kish), and there is no Fisher's
 test: it is about counts.

@@ -66,6 +66,7 @@ class Unlisted:
         no more than upper_bound / share below that.
         """
         overall = self.report.overall_rates[0].rate
+        assert overall is not None  # of decisions there is one
         return max(0.0, overall - self.upper_bound / share)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Lay tables of impact ratios out: words, text, Markdown, a page and spreadsheets, from plain data."""
+"""Impact ratios from plain data to words, text, Markdown, a page and spreadsheets."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.impact.rules import rule_of
-from gerrymend.reporting.impact.words import ratio_words
+from gerrymend.reporting.impact.words import FOUR_FIFTHS, ratio_words
 from gerrymend.reporting.wording import bound, count, p_equals, percent, unfairness
 
 # The part of all rows by which a bound is told as a rate.
@@ -23,6 +23,18 @@ def beyond_sentences(data: Mapping[str, Any]) -> list[str]:
             f"{found['listed']}."
         )
     return [*sentences, *_bound(found, data), _chance(found)]
+
+
+def beyond_lead(data: Mapping[str, Any]) -> list[str]:
+    """Say in a sentence who was found in no table, where its rate is below four fifths of all."""
+    group = None if data["unlisted"] is None else data["unlisted"]["subgroup"]
+    if group is None or group["ratio"] is None or group["ratio"] >= FOUR_FIFTHS:
+        return []
+    return [
+        f"The tables don't show all: of the {count(group['size'])} rows with {group['subgroup']}, "
+        f"who are in none of them, {percent(group['rate'])} are {rule_of(data).selected}, and "
+        f"{percent(group['overall_rate'])} of all rows."
+    ]
 
 
 def _who(found: Mapping[str, Any], data: Mapping[str, Any]) -> str:
@@ -65,8 +77,8 @@ def _bound(found: Mapping[str, Any], data: Mapping[str, Any]) -> list[str]:
     at_most = found["upper_bound"]
     exact = "That is exact" if found["exact"] else "That is proven"
     sentences = [
-        f"No subgroup has an unfairness above {bound(at_most)}, its share of all rows times how far "
-        f"its rate is below everyone's"
+        f"No subgroup has an unfairness above {bound(at_most)}, its share of all rows times how "
+        f"far its rate is below everyone's"
         + (f"; what was found has {unfairness(found['unfairness'])}" * (not found["exact"]))
         + f". {exact}, over {found['covers']}, in a table or not."
     ]

@@ -51,4 +51,4 @@ def _unknown_row(name: str, table: Mapping[str, Any]) -> dict[str, Any]:
         "rate": table["unknown_rate"],
     }
     marks = {column: column == "is_unknown" for column in COLUMNS if column.startswith("is_")}
-    return {column: None for column in COLUMNS} | known | marks
+    return dict.fromkeys(COLUMNS) | known | marks

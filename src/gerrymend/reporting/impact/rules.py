@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 NO_ADVICE = (
-    "This is no legal advice. Whether the rule applies, what it asks today, and what follows from "
+    "This is no legal advice. Whether a rule applies, what it asks today, and what follows from "
     "these figures is for a lawyer to say."
 )
 
@@ -35,13 +35,13 @@ PLAIN = Rule(
 RULES: Mapping[str, Rule] = {
     "ll144": Rule(
         title="Bias audit tables: New York City Local Law 144",
-        rule="Local Law 144 of 2021 (Administrative Code § 20-870 to § 20-874) and the rules for it "
-        "(6 RCNY § 5-300 to § 5-304), on automated employment decision tools.",
+        rule="Local Law 144 of 2021 (Administrative Code § 20-870 to § 20-874) and the rules for "
+        "it (6 RCNY § 5-300 to § 5-304), on automated employment decision tools.",
         asks=(
             "For each category of sex, of race and ethnicity, and of where they meet: the number "
-            "of applicants, the selection rate, or the scoring rate of a tool that scores (the part "
-            "of the category above the sample's median), and the impact ratio to the most selected, "
-            "or highest scoring, category.",
+            "of applicants, the selection rate, or the scoring rate of a tool that scores (the "
+            "part of the category above the sample's median), and the impact ratio to the most "
+            "selected, or highest scoring, category.",
             "The number of people of unknown category, who are in none of these figures.",
             "A category of less than 2 % of the data may be left out of the ratios, with a reason, "
             "and with its number and rate shown.",
@@ -68,8 +68,8 @@ RULES: Mapping[str, Rule] = {
             "larger one may not where it rests on small numbers and is not significant.",
         ),
         asks_not=(
-            "It is a rule of thumb for agencies, and no definition of discrimination: a ratio below "
-            "0.8 proves none, and one above excuses none.",
+            "It is a rule of thumb for agencies, and no definition of discrimination: a ratio "
+            "below 0.8 proves none, and one above excuses none.",
             "It asks for no search among groups that nobody named: what follows the tables here is "
             "more than it asks.",
         ),
@@ -82,14 +82,14 @@ RULES: Mapping[str, Rule] = {
         asks=(
             "The adverse impact ratio: the approval rate of a group over that of a control group "
             "that is named beforehand.",
-            "Where a model has an adverse impact, whether another would serve the same purpose with "
-            "less of it: a less discriminatory alternative.",
+            "Where a model has an adverse impact, whether another would serve the same purpose "
+            "with less of it: a less discriminatory alternative.",
         ),
         asks_not=(
             "No law sets a threshold for the ratio; 0.8 and 0.9 are both in use.",
             "Nothing here is about prices, terms, marketing or the treatment of single applicants.",
-            "Which attributes a lender may use, in a model or to test one, is a question of law; the "
-            "tables say nothing of it.",
+            "Which attributes a lender may use, in a model or to test one, is a question of law; "
+            "the tables say nothing of it.",
         ),
         threshold=f"No law sets a threshold here; {_RULE_OF_THUMB}.",
         selected="approved",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gerrymend.reporting.impact.beyond import beyond_sentences
+from gerrymend.reporting.impact.beyond import beyond_lead, beyond_sentences
 from gerrymend.reporting.impact.rows import UNKNOWN
 from gerrymend.reporting.impact.rules import NO_ADVICE, rule_of
 from gerrymend.reporting.impact.words import (
@@ -16,6 +16,7 @@ from gerrymend.reporting.impact.words import (
     lead_sentences,
     number_words,
     p_words,
+    rate_words,
     ratio_words,
     table_notes,
     value_words,
@@ -33,7 +34,7 @@ from gerrymend.reporting.text import (
     paragraph_spans,
     wrapped,
 )
-from gerrymend.reporting.wording import capitalised, count, percent, visible
+from gerrymend.reporting.wording import capitalised, count, visible
 
 Data = Mapping[str, Any]
 # After the name of a group: n, rate, ratio, interval, p, standard deviations, people short, marks.
@@ -75,14 +76,17 @@ class RichImpact:
 def impact_spans(data: Data, width: int, more: Facts = ()) -> list[Span]:
     """Return what leads, the tables, and what was found beyond them, in lines of `width`."""
     rule = rule_of(data)
+    lead = [*lead_sentences(data), *beyond_lead(data)]
     few = few_sentence(data)
     legend = " ".join([_LEGEND.format(selected=rule.selected), *([few] if few else [])])
     return joined(
         [
-            paragraph_spans("bold", rule.title, lead_sentences(data), width),
+            paragraph_spans("bold", rule.title, lead, width),
             *(_table_spans(table, data, width) for table in data["tables"]),
             fact_spans([("Marks", legend)], width),
-            paragraph_spans("bold", "The worst subgroup in no table", beyond_sentences(data), width),
+            paragraph_spans(
+                "bold", "The worst subgroup in no table", beyond_sentences(data), width
+            ),
             fact_spans([*_facts(data), *more], width),
         ]
     )
@@ -109,8 +113,7 @@ def _table_spans(table: Data, data: Data, width: int) -> list[Span]:
         style = "yellow" if is_below(group) else ""
         spans += _line(name, _figures(group), name_width, style)
     if table["n_unknown"]:
-        rate = table["unknown_rate"]
-        shown = "–" if rate is None else percent(rate)
+        shown = rate_words(table["unknown_rate"])
         figures = (count(table["n_unknown"]), shown, *["–"] * 5, "")
         spans += _line(UNKNOWN, figures, name_width, "dim")
     notes = "\n".join(wrapped(" ".join(table_notes(table, data)), width))
@@ -133,7 +136,7 @@ def _figures(group: Data) -> tuple[str, ...]:
     }
     return (
         count(group["n"]),
-        percent(group["rate"]),
+        rate_words(group["rate"]),
         ratio_words(group["ratio"]),
         interval_words(group),
         p_words(group),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gerrymend.reporting.audit.document import PLAIN, Document
-from gerrymend.reporting.impact.beyond import beyond_sentences
+from gerrymend.reporting.impact.beyond import beyond_lead, beyond_sentences
 from gerrymend.reporting.impact.rows import UNKNOWN
 from gerrymend.reporting.impact.rules import NO_ADVICE, Rule, rule_of
 from gerrymend.reporting.impact.words import (
@@ -17,12 +17,13 @@ from gerrymend.reporting.impact.words import (
     mark_words,
     number_words,
     p_words,
+    rate_words,
     ratio_words,
     table_notes,
     value_words,
     who_is_selected,
 )
-from gerrymend.reporting.wording import capitalised, count, percent
+from gerrymend.reporting.wording import capitalised, count
 
 View = dict[str, Any]
 
@@ -36,7 +37,7 @@ def impact_view(data: Mapping[str, Any], document: Document = PLAIN) -> View:
         "about": document.facts,
         "subtitle": _subtitle(data),
         "advice": NO_ADVICE,
-        "lead": lead_sentences(data),
+        "lead": [*lead_sentences(data), *beyond_lead(data)],
         "warning": few,
         "tables": [_table(table, data, rule) for table in data["tables"]],
         "beyond_title": "The worst subgroup in no table",
@@ -84,7 +85,7 @@ def _group(group: Mapping[str, Any], min_group_size: int) -> View:
         "figures": [
             count(group["n"]),
             number_words(group["selected"]),
-            percent(group["rate"]),
+            rate_words(group["rate"]),
             ratio_words(group["ratio"]),
             interval_words(group),
             p_words(group),
@@ -98,11 +99,10 @@ def _group(group: Mapping[str, Any], min_group_size: int) -> View:
 
 def _unknown(table: Mapping[str, Any]) -> View:
     """Return the rows of unknown category, which are counted and compared with nobody."""
-    rate = table["unknown_rate"]
     known = [
         count(table["n_unknown"]),
         number_words(table["unknown_selected"]),
-        "–" if rate is None else percent(rate),
+        rate_words(table["unknown_rate"]),
     ]
     blank = [""] * (len(table["attributes"]) - 1)
     return {
@@ -131,31 +131,34 @@ def _rule(rule: Rule) -> View:
 
 def _how(data: Mapping[str, Any], rule: Rule) -> list[tuple[str, str]]:
     """Return what was done, a name and a text each."""
-    level = f"{100 * data['confidence']:g} %"
-    chosen = (
-        "The reference group was chosen for its rate, which intervals and tests don't allow for: of "
-        "groups that are alike, the ratios of the others come out below 1. None is corrected for "
-        "the number of groups."
-    )
-    facts = [
-        ("Who counts", who_is_selected(data)),
-        (capitalised(rule.ratio), "The rate of a group over that of the reference group of the same "
-         "table. (An audit, and the unfairness below the tables, compare with everyone's rate.)"),
-        ("Interval", f"Koopman's score interval for a ratio of two rates, {level}, each for itself; "
-         "where nobody of a group is selected the upper end is exact, from the intervals of Clopper "
-         "and Pearson."),
-        ("Fisher's p", "Fisher's exact test of a group against the reference group, two-sided."
-         if not data["weighted"] else
-         "There is none: rows weigh differently, and it is about counts. Intervals and standard "
-         "deviations are those of the effective number of rows."),
-        ("Standard deviations", "How far the group's rate is from the reference's, over the standard "
-         "error where both are the pooled rate; 2 or more is hardly chance."),
-        ("Chance", chosen),
-        ("Short of 4/5", f"How many more of the group would have to be {rule.selected} for four "
-         "fifths of the reference's rate, all else the same."),
-        ("Under 2 %", _small(data)),
-    ]  # fmt: skip
-    return [*facts, *_left_out(data)]
+    facts = {
+        "Who counts": who_is_selected(data),
+        capitalised(rule.ratio): "The rate of a group over that of the reference group of the same "
+        "table. (An audit, and the unfairness below the tables, compare with everyone's rate.)",
+        "Interval": f"Koopman's score interval for a ratio of two rates, "
+        f"{100 * data['confidence']:g} %, each for itself; where nobody of a group is selected the "
+        "upper end is exact, from the intervals of Clopper and Pearson.",
+        "Fisher's p": _tested(data),
+        "Standard deviations": "How far the group's rate is from the reference's, over the "
+        "standard error where both are the pooled rate; 2 or more is hardly chance.",
+        "Chance": "A reference group that was chosen for its rate is one that intervals and tests "
+        "don't allow for: of groups that are alike, the ratios of the others come out below 1. "
+        "None is corrected for the number of groups.",
+        "Short of 4/5": f"How many more of the group would have to be {rule.selected} for four "
+        "fifths of the reference's rate, all else the same.",
+        "Under 2 %": _small(data),
+    }
+    return [*facts.items(), *_left_out(data)]
+
+
+def _tested(data: Mapping[str, Any]) -> str:
+    """Say which exact test there is."""
+    if data["weighted"]:
+        return (
+            "There is none: rows weigh differently, and it is about counts. Intervals and standard "
+            "deviations are those of the effective number of rows."
+        )
+    return "Fisher's exact test of a group against the reference group, two-sided."
 
 
 def _small(data: Mapping[str, Any]) -> str:

@@ -26,6 +26,19 @@ def ratio_words(ratio: float | None) -> str:
     return f"{ratio:.{decimals}f}"
 
 
+def rate_words(rate: float | None) -> str:
+    """Return a rate in percent with one decimal, as a column of them is read.
+
+    >>> rate_words(0.47), rate_words(0.0004), rate_words(None)
+    ('47.0 %', '0.04 %', '–')
+    """
+    if rate is None:
+        return "–"
+    # Nobody, or everyone, is not what 0.04 % or 99.96 % is.
+    shown = f"{100 * rate:.1f} %"
+    return percent(rate) if shown in ("0.0 %", "100.0 %") and 0 < rate < 1 else shown
+
+
 def interval_words(group: Mapping[str, Any]) -> str:
     """Return the interval of a ratio; a dash where there is none."""
     if group["ratio_low"] is None:
@@ -104,7 +117,7 @@ def who_is_selected(data: Mapping[str, Any]) -> str:
 
 
 def lead_sentences(data: Mapping[str, Any]) -> list[str]:
-    """Say which ratio is lowest, how many are below four fifths, and what that means by the rule."""
+    """Say which ratio is lowest, how many are below four fifths, and what the rule says of it."""
     rule = rule_of(data)
     compared = [
         (group, table)
@@ -141,8 +154,8 @@ def _below_sentence(data: Mapping[str, Any], groups: Sequence[Mapping[str, Any]]
         how = "hardly by" if surely else "perhaps by"
         return f"{told}, {how} chance (Fisher's exact test, p {_equals(below[0]['p_value'])})."
     return (
-        f"{told}: {count(surely)} hardly by chance (Fisher's exact test, p at most 0.05, each group "
-        f"for itself), {count(len(below) - surely)} perhaps by chance."
+        f"{told}: {count(surely)} hardly by chance (Fisher's exact test, p at most 0.05, each "
+        f"group for itself), {count(len(below) - surely)} perhaps by chance."
     )
 
 
@@ -167,8 +180,8 @@ def table_notes(table: Mapping[str, Any], data: Mapping[str, Any]) -> list[str]:
         if reference["is_small"] or reference["is_few"]:
             people = "1 person" if reference["n"] == 1 else f"{count(reference['n'])} people"
             notes.append(
-                f"That is {people}: every ratio of this table hangs on them. Without groups of less "
-                "than 2 % (exclude_small, --exclude-small) another would be the reference."
+                f"That is {people}: every ratio of this table hangs on them. Without groups of "
+                "less than 2 % (exclude_small, --exclude-small) another would be the reference."
             )
     if table["n_unknown"]:
         rate = "" if table["unknown_rate"] is None else (
