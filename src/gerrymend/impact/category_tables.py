@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._numeric.sums import total
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.inference.intervals import Interval
 from gerrymend.impact.attributes import Reference
@@ -244,8 +245,7 @@ def _table(
         for place in range(len(sums.values))
     )  # fmt: skip
     unknown = ~known_rows(meeting)
-    weight = float(read.weight[unknown].sum())
-    selected = float(read.weight[unknown & read.is_in].sum())
+    weight, selected = (total(read.weight[one]) for one in (unknown, unknown & read.is_in))
     sums_of_unknown = (weight, selected) if read.is_weighted else (int(weight), int(selected))
     return CategoryTable(names, groups, is_named, int(unknown.sum()), *sums_of_unknown)
 

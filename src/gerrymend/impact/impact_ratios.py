@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from gerrymend._numeric.sums import total
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.auditing.from_rows import Given, rows_of
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
@@ -165,7 +166,7 @@ def impact_ratios(
         tables=tables,
         unlisted=found,
         rate=rate,
-        overall_rate=float(np.average(read.is_in, weights=read.weight)),
+        overall_rate=total(read.weight * read.is_in) / total(read.weight),
         n_rows=len(read.is_in),
         n_unknown=int(np.logical_or.reduce([*is_unknown.values()]).sum()),
         unknown={name: int(rows.sum()) for name, rows in is_unknown.items() if rows.any()},
