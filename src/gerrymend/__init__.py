@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gerrymend.frontier.points import FrontierPoint
     from gerrymend.frontier.sweep import FrontierInterrupted, pareto_frontier
     from gerrymend.frontier.tradeoffs import ParetoFrontier
+    from gerrymend.impact.alternatives import Alternatives, less_discriminatory_alternatives
     from gerrymend.impact.impact_ratios import impact_ratios
     from gerrymend.impact.table import ImpactTable
     from gerrymend.models.derandomization_cost import DerandomizationCost
@@ -89,6 +90,8 @@ _HOME = {
     "FrontierInterrupted": "frontier.sweep",
     "ParetoFrontier": "frontier.tradeoffs",
     "FrontierPoint": "frontier.points",
+    "Alternatives": "impact.alternatives",
+    "less_discriminatory_alternatives": "impact.alternatives",
     "impact_ratios": "impact.impact_ratios",
     "ImpactTable": "impact.table",
     "MixtureClassifier": "models.mixture_classifier",
@@ -125,6 +128,7 @@ _HOME = {
 
 # The public names; each has its module in _HOME.
 __all__ = [
+    "Alternatives",
     "AuditDisplay",
     "AuditReport",
     "Bootstrap",
@@ -173,6 +177,7 @@ __all__ = [
     "check_report",
     "discrimination_surface",
     "impact_ratios",
+    "less_discriminatory_alternatives",
     "load_model",
     "load_patches",
     "pareto_frontier",

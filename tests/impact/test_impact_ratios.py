@@ -10,7 +10,7 @@ import pytest
 
 from gerrymend import audit, impact_ratios
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend.impact import category_tables
+from gerrymend.impact import meetings
 from gerrymend.subgroups import Conjunctions
 
 SEX = ["M"] * 60 + ["F"] * 40
@@ -281,7 +281,7 @@ def test_bad_input_gets_a_clear_error(what):
 
 
 def test_too_many_groups_are_refused(monkeypatch):
-    monkeypatch.setattr(category_tables, "MOST_GROUPS", 7)
+    monkeypatch.setattr(meetings, "MOST_GROUPS", 7)
     with pytest.raises(ArgumentError, match="more than 7 groups by the table of sex × race"):
         ratios()
 

@@ -1,19 +1,15 @@
 """Tables of categories, and of those in which they meet: rates, ratios, tests and shortfalls."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gerrymend._numeric.sums import total
-from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.inference.intervals import Interval
 from gerrymend.impact.attributes import Reference
-from gerrymend.impact.group_sums import GroupSums, group_sums, known_rows, told
+from gerrymend.impact.group_sums import GroupSums, known_rows, told
+from gerrymend.impact.meetings import is_named_for, meetings, reference_place, sums_of_meetings
 from gerrymend.impact.selected import Selected
 from gerrymend.impact.two_rates import (
     fisher,
@@ -24,8 +20,6 @@ from gerrymend.impact.two_rates import (
 )
 from gerrymend.inputs.protected import Column
 
-# Groups over all tables: no reader looks through more.
-MOST_GROUPS = 2_000
 # The part of the rows below which a rule may leave a category's ratio out.
 SMALL_SHARE = 0.02
 
@@ -195,34 +189,11 @@ def category_tables(
     Raises an ArgumentError for more groups than anyone reads, a group without weight, and a
     reference group without rows, or of which nobody is selected.
     """
-    tabled = [column for column in columns if column.is_categorical]
-    chosen = [
-        meeting
-        for size in range(1, min(settings.depth, len(tabled)) + 1)
-        for meeting in combinations(tabled, size)
-    ]
-    summed = list(_within_reason(read, chosen))
+    chosen = meetings(columns, settings.depth)
+    summed = sums_of_meetings(chosen, read.weight, read.is_in)
     return tuple(
         _table(read, meeting, sums, settings) for meeting, sums in zip(chosen, summed, strict=True)
     )
-
-
-def _within_reason(read: Selected, chosen: Sequence[tuple[Column, ...]]) -> Iterator[GroupSums]:
-    """Yield the sums of each table; raise an ArgumentError once there are too many groups."""
-    n_groups = 0
-    for meeting in chosen:
-        sums = group_sums(meeting, read.weight, read.is_in)
-        n_groups += len(sums.values)
-        if n_groups > MOST_GROUPS:
-            names = " × ".join(column.name for column in meeting)
-            raise ArgumentError(
-                "sensitive_features",
-                f"makes more than {MOST_GROUPS:,} groups by the table of {names}, and nobody reads "
-                "so many. Lower ",
-                Argument("depth"),
-                ", merge categories, or leave an attribute out.",
-            )
-        yield sums
 
 
 def _table(
@@ -232,13 +203,10 @@ def _table(
     names = tuple(column.name for column in meeting)
     share = sums.weight / sums.weight.sum() if len(sums.weight) else sums.weight
     excluded = (share < SMALL_SHARE) & settings.exclude_small
-    is_named = set(names) <= set(settings.reference)
-    reference: int | None
+    reference = reference_place(names, sums, settings.reference, excluded)
+    is_named = is_named_for(names, settings.reference)
     if is_named:
-        reference = _named_place(names, sums, settings.reference)
         excluded[reference] = False
-    else:
-        reference = _most_selected(sums, excluded)
     groups = tuple(
         _group(place, reference, sums, settings, bool(excluded[place]), float(share[place]),
                read.is_weighted)
@@ -248,34 +216,6 @@ def _table(
     weight, selected = (total(read.weight[one]) for one in (unknown, unknown & read.is_in))
     sums_of_unknown = (weight, selected) if read.is_weighted else (int(weight), int(selected))
     return CategoryTable(names, groups, is_named, int(unknown.sum()), *sums_of_unknown)
-
-
-def _most_selected(sums: GroupSums, excluded: NDArray[np.bool_]) -> int | None:
-    """Return the group of the highest rate, the largest of several; None if nobody is selected."""
-    rate = np.where(excluded, -1.0, sums.selected / sums.weight)
-    if not len(rate) or rate.max() <= 0:
-        return None
-    highest = np.flatnonzero(rate == rate.max())
-    return int(highest[np.argmax(sums.n[highest])])
-
-
-def _named_place(names: tuple[str, ...], sums: GroupSums, reference: Reference) -> int:
-    """Return the group that was named; raise an ArgumentError without rows, or selected ones."""
-    wanted = {name: reference[name] for name in names}
-    if wanted not in sums.values:
-        raise ArgumentError(
-            "reference",
-            f"is {told(wanted)}, and no row has that. Of {' × '.join(names)} there are: "
-            f"{'; '.join(told(one) for one in sums.values[:20])}.",
-        )
-    place = sums.values.index(wanted)
-    if sums.selected[place] == 0:
-        raise ArgumentError(
-            "reference",
-            f"is {told(wanted)}, of whom nobody of {sums.n[place]:,} is selected: there is no "
-            "ratio to a rate of 0. Name another group, or 'highest'.",
-        )
-    return place
 
 
 def _group(
