@@ -98,9 +98,7 @@ def test_the_search_is_the_same_too(file, people):
     options = ("--selected", "hired", "--protected", "sex,race,age", "--permutations", "19")
     assert tables(file, *options)["unlisted"] == as_json(made)["unlisted"]
     given = ("--search-class", "value_sets", "--search-depth", "1")
-    assert "1 attribute" in tables(file, *options, *given)["unlisted"]["covers"] or (
-        "one attribute" in tables(file, *options, *given)["unlisted"]["covers"]
-    )
+    assert "one attribute" in tables(file, *options, *given)["unlisted"]["covers"]
 
 
 def test_ranges_of_a_number_are_categories(file):
@@ -138,7 +136,7 @@ def test_exit_codes(file, options, code):
     assert found == code
     assert bool(err) == bool(code)
     if code:
-        assert "have a ratio below 0.8" in err
+        assert "a ratio below 0.8" in err
 
 
 def test_a_gate_may_leave_chance_open(tmp_path):
@@ -159,7 +157,7 @@ def test_a_quiet_gate_tells_of_who_is_in_no_table(tmp_path):
     code, out, err = call("impact", path, "--selected", "granted", "--protected", "race,sex",
                           "--profile", "four-fifths", "--permutations", "0", "--quiet")  # fmt: skip
     assert (code, out) == (0, "")
-    assert err.startswith("The tables don't show all: of the 200 rows with race = ")
+    assert err.startswith("The tables don't show all: race = ")
 
 
 REFUSED = {

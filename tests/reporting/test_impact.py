@@ -186,7 +186,7 @@ def test_one_that_is_in_no_table_leads_where_the_tables_are_fine():
     made = impact_ratios(decided, sensitive_features={"race": race, "sex": sex}, depth=1)
     assert [group.ratio for group in made.groups] == [1.0] * 4
     words = " ".join(str(made).split())
-    assert "The tables don't show all: of the 100 rows with race = " in words
+    assert "The tables don't show all: race = " in words
     assert "exact" in words
 
 

@@ -127,7 +127,7 @@ def less_discriminatory_alternatives(
     today: Any = None,
     pos_label: Any = None,
     depth: int = 1,
-    unknown: Any = (),
+    unknown: Any = None,
     sample_weight: Any = None,
 ) -> Alternatives:
     """Return the adverse impact ratios of the models of a frontier, beside error and unfairness.

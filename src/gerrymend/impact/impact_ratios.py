@@ -33,7 +33,7 @@ def impact_ratios(
     reference: Any = HIGHEST,
     depth: int | None = None,
     profile: str | None = None,
-    unknown: Any = (),
+    unknown: Any = None,
     exclude_small: bool = False,
     confidence: float = 0.95,
     sample_weight: Any = None,

@@ -12,6 +12,7 @@ from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.impact.category_tables import CategoryTable, ImpactGroup, is_below
 from gerrymend.impact.unlisted import Unlisted
+from gerrymend.inputs.numbers import short
 from gerrymend.inputs.settings import check_number
 from gerrymend.reporting.audit.document import Document
 from gerrymend.reporting.wording import json_text
@@ -230,15 +231,19 @@ class ImpactTable:
 def check_unknown(unknown: Any) -> list[Any]:
     """Return the values that stand for an unknown category as a list; raise for a bare text.
 
+    >>> check_unknown(None), check_unknown(("NA",))
+    ([], ['NA'])
     >>> check_unknown("NA")
     Traceback (most recent call last):
     gerrymend._runtime.errors.ArgumentError: unknown must be a list of values that stand for an \
 unknown category, as ['NA']; got 'NA'.
     """
-    if isinstance(unknown, str) or not isinstance(unknown, list | tuple | set | frozenset):
+    if unknown is None:
+        return []
+    if not isinstance(unknown, list | tuple | set | frozenset):
         raise ArgumentError(
             "unknown",
             "must be a list of values that stand for an unknown category, as "
-            f"['NA']; got {unknown!r}.",
+            f"['NA']; got {short(unknown)}.",
         )
     return list(unknown)

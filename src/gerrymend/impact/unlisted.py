@@ -96,7 +96,7 @@ def default_class(columns: Sequence[Column], depth: int) -> SubgroupClass:
     """
     all_tabled = all(column.is_categorical for column in columns)
     if all_tabled and depth >= len(columns):
-        return ValueSets()
+        return ValueSets(max_depth=min(2, len(columns)))
     return Conjunctions(max_depth=min(depth + 1, len(columns)))
 
 

@@ -31,8 +31,8 @@ def beyond_lead(data: Mapping[str, Any]) -> list[str]:
     if group is None or group["ratio"] is None or group["ratio"] >= FOUR_FIFTHS:
         return []
     return [
-        f"The tables don't show all: of the {count(group['size'])} rows with {group['subgroup']}, "
-        f"who are in none of them, {percent(group['rate'])} are {rule_of(data).selected}, and "
+        f"The tables don't show all: {group['subgroup']} is in none of them. Of its "
+        f"{count(group['size'])} rows {percent(group['rate'])} are {rule_of(data).selected}, and "
         f"{percent(group['overall_rate'])} of all rows."
     ]
 

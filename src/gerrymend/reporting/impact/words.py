@@ -142,7 +142,7 @@ def lead_sentences(data: Mapping[str, Any]) -> list[str]:
 def _below_sentence(data: Mapping[str, Any], groups: Sequence[Mapping[str, Any]]) -> str:
     """Say how many groups are below four fifths, and of how many chance hardly makes that."""
     below = [group for group in groups if is_below(group)]
-    of = f"{count(len(groups))} group{'s' if len(groups) != 1 else ''}"
+    of = f"{count(len(groups))} other group{'s' if len(groups) != 1 else ''}"
     if not below:
         return f"None of {of} has a ratio below 0.8."
     have = "has" if len(below) == 1 else "have"
@@ -153,10 +153,12 @@ def _below_sentence(data: Mapping[str, Any], groups: Sequence[Mapping[str, Any]]
     if len(below) == 1:
         how = "hardly by" if surely else "perhaps by"
         return f"{told}, {how} chance (Fisher's exact test, p {_equals(below[0]['p_value'])})."
-    return (
-        f"{told}: {count(surely)} hardly by chance (Fisher's exact test, p at most 0.05, each "
-        f"group for itself), {count(len(below) - surely)} perhaps by chance."
-    )
+    test = "(Fisher's exact test, p at most 0.05, each for itself)"
+    if surely == len(below):
+        return f"{told}, all hardly by chance {test}."
+    if not surely:
+        return f"{told}, each perhaps by chance (Fisher's exact test, p above 0.05)."
+    return f"{told}: {count(surely)} hardly by chance {test}, the rest perhaps by chance."
 
 
 def _equals(value: float) -> str:
