@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = (
     "README.md",
     "docs/auditing.md",
+    "docs/impact.md",
     "docs/training.md",
     "docs/paper.md",
     "docs/getting_started.md",
@@ -64,6 +65,7 @@ def commands(page):
     [
         ("README.md", ["audit", "fit"], {"audit.html", "model.skops"}),
         ("docs/auditing.md", ["audit", "audit"], {"audit.html", "report.json"}),
+        ("docs/impact.md", ["impact", "impact"], {"impact.html", "impact.csv", "impact.xlsx"}),
         (
             "docs/training.md",
             ["frontier", "fit", "predict"],
