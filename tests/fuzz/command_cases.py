@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from tests.fuzz.oracle import Case, fault, told_errors
 from tests.fuzz.samples import CLASSES, HOSTILE_WORDS, NOTIONS, Sample, make_sample, pick
 
-COMMANDS = ("audit", "calibrate", "fit", "predict", "frontier", "data", "reproduce")
+COMMANDS = ("audit", "impact", "calibrate", "fit", "predict", "frontier", "data", "reproduce")
 
 # What a shell can pass: words that are no numbers, and numbers that are out of range.
 ODD_WORDS = ("", " ", "-1", "0", "1", "2", "nan", "inf", "-inf", "1e308", "1e-320", "1e17", "0.5",
@@ -171,7 +171,12 @@ def _changed(rng: np.random.Generator, options: dict[str, Any]) -> list[str]:
 
 
 def _command_case(
-    rng: np.random.Generator, command: str, options: dict[str, Any], *, tame: bool = False
+    rng: np.random.Generator,
+    command: str,
+    options: dict[str, Any],
+    *,
+    tame: bool = False,
+    labelled: bool = True,
 ) -> Case:
     sample = make_sample(rng, tame=tame)
     protected = ",".join(sample.attributes)
@@ -185,7 +190,8 @@ def _command_case(
             filled = {
                 name: str(value).replace("FOLDER", str(folder)) for name, value in options.items()
             }
-            arguments = _changed(draws, {"--label": "y", "--protected": protected, **filled})
+            label = {"--label": "y"} if labelled else {}
+            arguments = _changed(draws, {**label, "--protected": protected, **filled})
             return run_command([command, str(path), *arguments])
         finally:
             shutil.rmtree(folder)
@@ -222,6 +228,22 @@ def command_fit_case(rng: np.random.Generator) -> Case:
         "--estimator": pick(rng, ("linear", "logistic")), "--notion": pick(rng, NOTIONS),
         "--gamma": "0.05", "--min-group-size": "2", "--seed": "0", "--out": "FOLDER/m.skops",
     }, tame=rng.random() < 0.6)  # fmt: skip
+
+
+def command_impact_case(rng: np.random.Generator) -> Case:
+    """Run `gerrymend impact`."""
+    decided = pick(rng, ({"--selected": "decided"}, {"--selected": "decided"}, {"--score": "score"},
+                         {"--score": "score", "--threshold": "0.4"},
+                         {"--selected": "decided", "--weight": "w"}))  # fmt: skip
+    more = pick(rng, ({}, {"--json": "-"}, {"--markdown": "-"}, {"--report": "FOLDER/out.html"},
+                      {"--csv": "FOLDER/out.csv"}, {"--xlsx": "FOLDER/out.xlsx"},
+                      {"--positive": "1"}, {"--missing": "NA"}, {"--unknown": "red"},
+                      {"--profile": pick(rng, ("ll144", "four-fifths", "lending"))},
+                      {"--reference": "attribute 0=red"}, {"--depth": "3"}, {"--date": "today"},
+                      {"--fail-below": "0.8", "--if-chance": "undecided"}))  # fmt: skip
+    return _command_case(rng, "impact", decided | more | {
+        "--search-class": pick(rng, CLASSES), "--budget": "0.5", "--min-group-size": "2",
+        "--permutations": pick(rng, ("0", "0", "19"))}, labelled=False)  # fmt: skip
 
 
 def command_calibrate_case(rng: np.random.Generator) -> Case:
