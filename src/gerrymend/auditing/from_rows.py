@@ -256,6 +256,7 @@ def second_sample(
     given: Given,
     decided: Decided,
     notions: Sequence[AnyNotion],
+    name: str = "holdout",
 ) -> Tally:
     """Return the tally of `holdout`, which has the form of the first sample.
 
@@ -270,6 +271,8 @@ def second_sample(
         That of the first sample.
     data, given, decided, notions
         As in `read_tally`, of the first sample; names of columns are those of `holdout` too.
+    name : str, default="holdout"
+        The argument that the second sample was passed as.
 
     Returns
     -------
@@ -283,7 +286,7 @@ def second_sample(
     if data is None:
         if not isinstance(holdout, tuple) or not 3 <= len(holdout) <= 5:
             raise ArgumentError(
-                "holdout",
+                name,
                 "must be a tuple (y_true, y_pred, sensitive_features), weights as a fourth if rows "
                 f"weigh differently and control features as a fifth; got {type(holdout).__name__}"
                 + (f" of {len(holdout)}." if isinstance(holdout, tuple) else "."),
@@ -293,7 +296,7 @@ def second_sample(
         given = Given(*holdout)
         if controlled != (given.control_features is not None):
             raise ArgumentError(
-                "holdout",
+                name,
                 "has control features, as a fifth, exactly if the first sample has; pass both with "
                 "them, or both without (None for weights that there are not).",
             )
@@ -308,11 +311,11 @@ def second_sample(
         tally = _tally(None if data is None else holdout, given, decided, notions, kinds)
     except ArgumentError as error:
         # The error names y_true or another argument, which both samples have.
-        error.lead = f"In holdout: {error.lead}"
+        error.lead = f"In {name}: {error.lead}"
         raise
     if tally.labels != like.labels:
         raise ArgumentError(
-            "holdout",
+            name,
             f"are {tally.labels!r}, and those of y_true {like.labels!r}; a second sample has the "
             "same ones.",
             lead="The labels of ",

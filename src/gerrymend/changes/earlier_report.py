@@ -1,0 +1,290 @@
+"""An audit's report of another day, read again: what it found, and how it was made."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gerrymend import subgroups
+from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend._runtime.versions import versions
+from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.subgroup import Subgroup
+from gerrymend.auditing.tally import Tally
+from gerrymend.inputs.numbers import short
+from gerrymend.inputs.protected import check_kinds
+from gerrymend.notions import (
+    OVERALL,
+    AnyNotion,
+    FairnessNotion,
+    GroupMean,
+    OutcomeNotion,
+    as_notions,
+)
+from gerrymend.subgroups import ExplicitGroups, SubgroupClass, as_subgroup_class
+from gerrymend.subgroups.plain_rules import rule_of_plain
+from gerrymend.subgroups.rules import Rule
+
+# What a report has to have, to be compared with.
+_FIELDS = (
+    "verdict", "gamma", "unfairness", "upper_bound", "n_rows", "worst", "min_group_size", "side",
+    "favourable", "notions", "class", "attributes", "labels", "control_features", "provenance",
+)  # fmt: skip
+_REMEDY = "Audit the old rows again with this version, or pass these rows themselves."
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierReport:
+    """The plain data of a report, checked for what a comparison needs; `report` is it itself."""
+
+    data: Mapping[str, Any]
+    report: AuditReport | None = None
+
+    @classmethod
+    def of(cls, old: Any) -> "EarlierReport":
+        """Take a report, its plain data, or a path to its JSON.
+
+        Raises an ArgumentError for anything else, and for a report of another version.
+        """
+        if isinstance(old, AuditReport):
+            return cls(json.loads(json.dumps(old.to_dict(), default=str)), old)
+        data = _read(Path(old)) if isinstance(old, str | Path) else old
+        where = f"{str(old)!r} is" if isinstance(old, str | Path) else "is"
+        if not isinstance(data, Mapping):
+            raise ArgumentError("old", f"{where} no report; pass the JSON that an audit wrote.")
+        missing = [name for name in _FIELDS if name not in data]
+        made = data.get("provenance")
+        made = made if isinstance(made, Mapping) else {}
+        theirs = _version_of(made)
+        if theirs is not None and _minor(theirs) != _minor(versions()["gerrymend"]):
+            raise ArgumentError(
+                "old",
+                f"{where} a report of gerrymend {theirs}, and this is "
+                f"{versions()['gerrymend']}: the two may not measure alike. {_REMEDY}",
+            )
+        if missing:
+            raise ArgumentError(
+                "old",
+                f"{where} no report of an audit, or of another version: {', '.join(missing)} "
+                f"{'is' if len(missing) == 1 else 'are'} missing. {_REMEDY}",
+            )
+        return cls(data)
+
+    @property
+    def made_on(self) -> str | None:
+        """The date of the report."""
+        made = self.data["provenance"]
+        return None if made is None else made.get("date")
+
+    def setting(self, name: str, given: Any) -> Any:
+        """Return a setting of the report; raise an ArgumentError if another one is `given`."""
+        own = self.data[name]
+        if given is not None and given != own:
+            raise ArgumentError(
+                Argument(name, value=short(given)),
+                f"is not that of the old report, {short(own)}, and figures of the two can't be "
+                "compared. Leave it out, or audit the old rows again with it.",
+            )
+        return own
+
+    def notions(self, given: tuple[AnyNotion, ...] | None) -> tuple[AnyNotion, ...]:
+        """Return the notions of the report; those `given` are checked once rows are read.
+
+        A mean of functions of one's own has to be given.
+        """
+        if given is not None:
+            return given
+        if self.report is not None:
+            return self.report.notions
+        return tuple(map(_notion, self.data["notions"]))
+
+    def check_notions(self, notions: tuple[AnyNotion, ...]) -> None:
+        """Raise an ArgumentError unless these are the notions of the report."""
+        own = [notion.to_dict() for notion in notions]
+        if json.loads(json.dumps(own, default=str)) != self.data["notions"]:
+            then = ", ".join(repr(one.get("name")) for one in self.data["notions"])
+            now = ", ".join(repr(one["name"]) for one in own)
+            raise ArgumentError(
+                "notion",
+                f"is not that of the old report: {now} now, {then} then, or another unit, "
+                "reference or favourable decision. Leave it out, or audit the old rows again with it.",
+            )
+
+    def subgroup_class(self, given: Any) -> SubgroupClass:
+        """Return the class of the report; raise an ArgumentError if another one is `given`."""
+        own = self.data["class"]
+        if given is None:
+            return self.report.subgroups if self.report is not None else _class(own)
+        chosen = as_subgroup_class(given)
+        if json.loads(json.dumps(chosen.to_dict(), default=str)) != own:
+            raise ArgumentError(
+                "subgroups",
+                f"is {chosen!r}, and the old report is about {self.data.get('subgroups')}: the "
+                "largest of one class is not that of another. Leave it out, or audit the old rows "
+                "again with it.",
+            )
+        return chosen
+
+    @property
+    def labels(self) -> tuple[Any, ...] | None:
+        """The labels that a second sample must have; None where rows have none."""
+        return tuple(self.data["labels"]) if self.data.get("is_labelled", True) else None
+
+    def check_attributes(self, tally: Tally) -> None:
+        """Raise an ArgumentError unless rows have the attributes of the report."""
+        for argument, field, columns in (
+            ("sensitive_features", "attributes", tally.protected),
+            ("control_features", "control_features", tally.strata_columns),
+        ):
+            now = [column.name for column in columns]
+            then = self.data[field]
+            if sorted(now) != sorted(then):
+                raise ArgumentError(
+                    argument,
+                    f"are {', '.join(map(repr, now)) or 'none'}, and those of the old report "
+                    f"{', '.join(map(repr, then)) or 'none'}: groups of other attributes can't be "
+                    "compared. Pass the same ones, by the same names.",
+                )
+
+    def worst(self, tally: Tally, notions: tuple[AnyNotion, ...]) -> Subgroup | None:
+        """Return the worst subgroup of the report, to be measured on the rows of a tally.
+
+        None where it has none, or tells it without values that few rows had. Raises an
+        ArgumentError where its attributes are of another kind.
+        """
+        columns = {column.name: column for column in tally.columns}
+        if self.report is not None:
+            if (worst := self.report.worst) is not None:
+                check_kinds(columns, worst.rule.attributes, "sensitive_features")
+            return worst
+        plain = self.data["worst"]
+        if plain is None or "unnamed" in json.dumps(plain["rule"]):
+            return None
+        kinds = {name: column.kind for name, column in columns.items()}
+        rule = rule_of_report(plain["rule"], kinds)
+        check_kinds(columns, _kinds_used(plain["rule"], kinds), "sensitive_features")
+        rates = (one.rate if isinstance(one, OutcomeNotion) else one for one in notions)
+        notion = next((one for one in rates if one.name == plain["notion"]), None)
+        if notion is None:
+            raise ArgumentError("old", "has a worst subgroup of a notion that it does not list.")
+        figures = ("unfairness", "share", "size", "rate", "overall_rate", "rest_rate")
+        return Subgroup(
+            rule,
+            notion,
+            **{name: plain.get(name) for name in figures},
+            within_strata=plain.get("within_strata", False),
+            reference=plain.get("reference"),
+        )
+
+
+def rule_of_report(plain: Mapping[str, Any], kinds: Mapping[str, str]) -> Rule:
+    """Return the rule that a report has as plain data; raise an ArgumentError if it has none.
+
+    >>> rule = {"kind": "linear", "threshold": 30.0, "reference": {"sex": ["M"]}, "terms": [
+    ...     {"attribute": "age", "coefficient": 0.8},
+    ...     {"attribute": "sex", "coefficient": -2.1, "value": "F"}]}
+    >>> print(rule_of_report(rule, {"age": "number", "sex": "str"}))
+    0.8·age − 2.1·[sex=F] ≥ 30
+    """
+    try:
+        if plain["kind"] == "linear":
+            reference = plain.get("reference", {})
+            levels: dict[str, Any] = {}
+            for term in plain["terms"]:
+                name = term["attribute"]
+                levels.setdefault(name, None if "value" not in term else [*reference[name]])
+                if "value" in term:
+                    levels[name].append(term["value"])
+            plain = {**plain, "levels": levels}
+        return rule_of_plain(plain, kinds)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ArgumentError("old", f"has a rule that can't be read: {error}.") from None
+
+
+def _kinds_used(plain: Any, kinds: Mapping[str, str]) -> dict[str, str]:
+    """Return the kind that a rule takes each of its attributes for.
+
+    A condition on values of a category says nothing of their type; an interval is of numbers.
+    """
+    used: dict[str, str] = {}
+    if isinstance(plain, list):
+        for part in plain:
+            used |= _kinds_used(part, kinds)
+    if isinstance(plain, Mapping):
+        if "attribute" in plain:
+            name = plain["attribute"]
+            is_number = "low" in plain or ("coefficient" in plain and "value" not in plain)
+            values = plain.get("values", plain.get("other_than", [plain.get("value")]))
+            if is_number:
+                used[name] = "number"
+            elif told := [value for value in values if value is not None]:
+                kind = type(told[0]).__name__
+                used[name] = "number" if kind in ("int", "float") else kind
+        for part in plain.values():
+            used |= _kinds_used(part, kinds)
+    return used
+
+
+def _read(path: Path) -> Any:
+    """Return the content of a file of JSON."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        why = f"{str(path)!r} can't be read: {error.strerror}."
+        raise ArgumentError("old", why) from None
+    except ValueError:
+        return None
+
+
+def _version_of(made: Mapping[str, Any]) -> str | None:
+    told = made.get("versions")
+    version = told.get("gerrymend") if isinstance(told, Mapping) else None
+    return version if isinstance(version, str) else None
+
+
+def _minor(version: str) -> list[str]:
+    """Return the first two numbers of a version."""
+    return version.split(".")[:2]
+
+
+def _notion(plain: Mapping[str, Any]) -> AnyNotion:
+    """Return a notion by its plain data; raise an ArgumentError for a mean by other functions."""
+    reference = plain.get("reference", OVERALL)
+    if isinstance(reference, Mapping):
+        group = {name: _wanted(one) for name, one in reference["group"].items()}
+        reference = GroupMean(group, factor=reference["factor"])
+    fields = {key: plain[key] for key in ("name", "event", "a", "b", "worse", "unit")}
+    # A mean of numbers is told as the rate of the same name, which stands for it here.
+    (notion,) = as_notions(
+        FairnessNotion(**fields, of_class=plain.get("class"), reference=reference)
+    )
+    return notion
+
+
+def _class(plain: Mapping[str, Any]) -> SubgroupClass:
+    """Return the class of subgroups that a report has as plain data."""
+    kind = getattr(subgroups, str(plain.get("name")), None)
+    if not (isinstance(kind, type) and issubclass(kind, SubgroupClass)):
+        raise ArgumentError(
+            "subgroups",
+            f"of the old report is {plain.get('name')!r}, which is none of gerrymend's; pass an "
+            "instance of it.",
+        )
+    parameters = dict(plain["parameters"])
+    if kind is ExplicitGroups:
+        parameters["groups"] = {
+            name: {attribute: _wanted(one) for attribute, one in conditions.items()}
+            for name, conditions in parameters["groups"].items()
+        }
+    try:
+        return kind(**parameters)
+    except TypeError as error:
+        raise ArgumentError(
+            "old", f"has a class of subgroups that can't be made: {error}."
+        ) from None
+
+
+def _wanted(plain: Mapping[str, Any]) -> Any:
+    """Return a condition as users write it."""
+    return list(plain["values"]) if "values" in plain else (plain["low"], plain["high"])
