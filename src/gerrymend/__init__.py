@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gerrymend.calibration.calibrator import SubgroupCalibrator
     from gerrymend.calibration.patches import Patch, ScorePatches
     from gerrymend.calibration.saved import load_patches, save_patches
+    from gerrymend.changes.compare import compare
+    from gerrymend.changes.comparison import Comparison
     from gerrymend.checker import CheckResult, check_patches, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
     from gerrymend.frontier.points import FrontierPoint
@@ -74,6 +76,8 @@ _HOME = {
     "Proof": "auditing.prove",
     "bootstrap": "auditing.inference.bootstrap",
     "Bootstrap": "auditing.inference.bootstrap",
+    "compare": "changes.compare",
+    "Comparison": "changes.comparison",
     "check_patches": "checker",
     "check_report": "checker",
     "CheckResult": "checker",
@@ -134,6 +138,7 @@ __all__ = [
     "Bootstrap",
     "CheckResult",
     "CheckpointError",
+    "Comparison",
     "Conjunctions",
     "ConvergenceDisplay",
     "DerandomizationCost",
@@ -175,6 +180,7 @@ __all__ = [
     "calibrate",
     "check_patches",
     "check_report",
+    "compare",
     "discrimination_surface",
     "impact_ratios",
     "less_discriminatory_alternatives",
