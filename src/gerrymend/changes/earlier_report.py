@@ -1,7 +1,7 @@
 """An audit's report of another day, read again: what it found, and how it was made."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,8 @@ class EarlierReport:
             raise ArgumentError(
                 "notion",
                 f"is not that of the old report: {now} now, {then} then, or another unit, "
-                "reference or favourable decision. Leave it out, or audit the old rows again with it.",
+                "reference or favourable decision. Leave it out, or audit the old rows again "
+                "with it.",
             )
 
     def subgroup_class(self, given: Any) -> SubgroupClass:
@@ -162,7 +163,8 @@ class EarlierReport:
         if plain is None or "unnamed" in json.dumps(plain["rule"]):
             return None
         kinds = {name: column.kind for name, column in columns.items()}
-        rule = rule_of_report(plain["rule"], kinds)
+        whole = [name for name, column in columns.items() if column.is_whole]
+        rule = rule_of_report(plain["rule"], kinds, whole)
         check_kinds(columns, _kinds_used(plain["rule"], kinds), "sensitive_features")
         rates = (one.rate if isinstance(one, OutcomeNotion) else one for one in notions)
         notion = next((one for one in rates if one.name == plain["notion"]), None)
@@ -178,8 +180,12 @@ class EarlierReport:
         )
 
 
-def rule_of_report(plain: Mapping[str, Any], kinds: Mapping[str, str]) -> Rule:
+def rule_of_report(
+    plain: Mapping[str, Any], kinds: Mapping[str, str], whole: Collection[str] = ()
+) -> Rule:
     """Return the rule that a report has as plain data; raise an ArgumentError if it has none.
+
+    `kinds` are of all attributes, of which `whole` have no fractions.
 
     >>> rule = {"kind": "linear", "threshold": 30.0, "reference": {"sex": ["M"]}, "terms": [
     ...     {"attribute": "age", "coefficient": 0.8},
@@ -197,7 +203,7 @@ def rule_of_report(plain: Mapping[str, Any], kinds: Mapping[str, str]) -> Rule:
                 if "value" in term:
                     levels[name].append(term["value"])
             plain = {**plain, "levels": levels}
-        return rule_of_plain(plain, kinds)
+        return rule_of_plain(plain, kinds, whole)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ArgumentError("old", f"has a rule that can't be read: {error}.") from None
 

@@ -1,0 +1,1 @@
+"""What changed from one audit to another: plain data to words, text, Markdown and a page."""
