@@ -304,7 +304,7 @@ def second_sample(
             have = "has labels, and the first sample has none"
             if given.y_true is None:
                 have = "has no labels, and the first sample has"
-            raise ArgumentError("holdout", f"{have}; pass both with labels, or both without.")
+            raise ArgumentError(name, f"{have}; pass both with labels, or both without.")
     kinds = {column.name: column.kind for column in like.protected}
     try:
         decided = decided._replace(labels=like.labels)

@@ -180,7 +180,7 @@ pos_label, data, control_features, leave_out_empty_strata
         check_counted(tally, notions, leave_out=leave_out_empty_strata)
         check_references(tally, notions, settings["min_group_size"])
     if isinstance(other, EarlierReport):
-        other.check_attributes(rows.new)
+        other.check_rows(rows.new)
         other.check_notions(notions)
     names = (y_true, y_pred) if data is not None else (None, None)
     doubts = doubts_of(rows.new, None, decided, names, notions, settings["gamma"])
@@ -230,14 +230,17 @@ def _read_old(old: Any, data: Any) -> tuple[str, Any]:
 
 def _settings(report: EarlierReport | None, given: dict[str, Any], **others: Any) -> dict[str, Any]:
     """Return the arguments of the searches; those of a report where it is one."""
+    if report is not None:
+        names = ("gamma", "side", "min_group_size", "favourable")
+        given = {**given, **{name: report.setting(name, given[name]) for name in names}}
     chosen = {
         name: _DEFAULTS.get(name) if value is None else value for name, value in given.items()
     }
-    checked = check_settings(**chosen, reference=None, top=1, **others)
+    # Of a report each notion says itself which side is worse, also where favourable does not.
+    searched = chosen if report is None else {**chosen, "side": "both"}
+    checked = check_settings(**searched, reference=None, top=1, **others)
     if report is not None:
-        for name in ("gamma", "side", "min_group_size", "favourable"):
-            asked = None if given[name] is None else checked[name]
-            checked[name] = report.setting(name, asked)
+        checked["side"] = given["side"]
         checked["subgroups"] = report.subgroup_class(given["subgroups"])
         asked = given["notion"]
         favourable = checked["favourable"]

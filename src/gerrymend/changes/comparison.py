@@ -116,6 +116,7 @@ control_features
     moved: Movement | None
     tolerance: float
     gamma: float
+    provenance: Provenance
     p_value: float | None = None
     n_permutations: int = 0
     no_p_value: str = ""
@@ -132,7 +133,6 @@ control_features
     control_features: tuple[str, ...] = ()
     kept_back: tuple[str, ...] = ()
     warnings: tuple[Doubt, ...] = ()
-    provenance: Provenance | None = None
     rounding: float = ROUNDING
 
     @property
@@ -207,7 +207,7 @@ control_features
             "is_labelled": self.is_labelled,
             "attributes": list(self.attributes),
             "control_features": list(self.control_features),
-            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+            "provenance": self.provenance.to_dict(),
         }
 
     def to_json(self) -> str:

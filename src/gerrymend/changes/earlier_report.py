@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -132,8 +132,18 @@ class EarlierReport:
         """The labels that a second sample must have; None where rows have none."""
         return tuple(self.data["labels"]) if self.data.get("is_labelled", True) else None
 
-    def check_attributes(self, tally: Tally) -> None:
-        """Raise an ArgumentError unless rows have the attributes of the report."""
+    def check_rows(self, tally: Tally) -> None:
+        """Raise an ArgumentError unless rows have the labels and the attributes of the report."""
+        labels = json.loads(json.dumps(list(tally.labels), default=str))
+        if labels != self.data["labels"]:
+            raise ArgumentError(
+                "y_true" if tally.is_labelled else "y_pred",
+                f"has the labels {', '.join(map(repr, labels))}, and the old report has "
+                f"{', '.join(map(repr, self.data['labels']))}. Pass the same ones; of two the "
+                "second is the positive one, which ",
+                Argument("pos_label"),
+                " names.",
+            )
         for argument, field, columns in (
             ("sensitive_features", "attributes", tally.protected),
             ("control_features", "control_features", tally.strata_columns),
@@ -158,6 +168,7 @@ class EarlierReport:
         if self.report is not None:
             if (worst := self.report.worst) is not None:
                 check_kinds(columns, worst.rule.attributes, "sensitive_features")
+                worst = replace(worst, composition=(), apart=None, p_value=None)
             return worst
         plain = self.data["worst"]
         if plain is None or "unnamed" in json.dumps(plain["rule"]):

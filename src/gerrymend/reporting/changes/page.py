@@ -7,6 +7,7 @@ from gerrymend.reporting.changes.words import (
     TITLE,
     facts,
     look,
+    made_on,
     sides,
     standing_rows,
     verdict_sentences,
@@ -44,7 +45,7 @@ def _view(data: Mapping[str, Any], title: str | None) -> dict[str, Any]:
             "sides": [capitalised(where) for where in sides(data)],
             "rows": standing_rows(data),
             "facts": facts(data),
-            "made_on": (data["provenance"] or {}).get("date"),
+            "made_on": made_on(data),
         }
     )
     return view

@@ -1,6 +1,7 @@
 """Word a comparison, from its plain data: a heading, sentences, and facts by name."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from gerrymend.notions import in_words
@@ -58,6 +59,12 @@ def look(data: Data) -> Look:
 def sides(data: Data) -> tuple[str, str]:
     """Return where the old figures are from, and the new ones."""
     return _SIDES[data["basis"]]
+
+
+def made_on(data: Data) -> str:
+    """Return the day on which a comparison was made."""
+    date = datetime.fromisoformat(data["provenance"]["date"])
+    return f"{date.day} {date:%B %Y}"
 
 
 def verdict_sentences(data: Data) -> list[str]:
