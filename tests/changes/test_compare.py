@@ -238,10 +238,11 @@ def test_columns_of_any_frame(against_rows, library):
 
 def test_another_model_is_a_column_of_the_same_rows(against_model):
     data = named(NEW).assign(before=people(2)[1])
-    found = compare(
-        "before", "y", "d", data=data, sensitive_features=["sex", "race", "age"], **SETTINGS
-    )
-    assert undated(found) == undated(against_model)
+    for frame in (data, pl.from_pandas(data).lazy()):
+        found = compare(
+            "before", "y", "d", data=frame, sensitive_features=["sex", "race", "age"], **SETTINGS
+        )
+        assert undated(found) == undated(against_model)
 
 
 def test_the_same_rows_are_the_same(report):

@@ -1,11 +1,12 @@
 """compare(): what changed since an earlier audit, or from one model to another."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from gerrymend._runtime.errors import ArgumentError
@@ -18,7 +19,7 @@ from gerrymend.auditing.from_rows import Given, read_tally, rows_of, second_samp
 from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.inference.held_out import HeldOut, measure_held_out
 from gerrymend.auditing.inference.population import PopulationBound, population_bound
-from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.provenance import Provenance, fingerprint
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.settings import check_settings
@@ -136,7 +137,8 @@ pos_label, data, control_features, leave_out_empty_strata
     --------
     A model is replaced by one that grants women fewer loans:
 
-    >>> import numpy as np
+    >>> import narwhals as nw
+import numpy as np
     >>> from gerrymend import audit, compare
     >>> sex = np.array(["F", "M"] * 500)
     >>> rows = dict(y_true=None, sensitive_features={"sex": sex}, notion="statistical_parity")
@@ -215,7 +217,7 @@ def _read_old(old: Any, data: Any) -> tuple[str, Any]:
         raise ArgumentError(
             "old", "is None; pass a report or its JSON, older rows, or another model's decisions."
         )
-    if isinstance(old, str) and data is not None and old in columns_of(data, "data"):
+    if isinstance(old, str) and data is not None and old in _names_of(data):
         return MODELS, old
     is_plain = isinstance(old, Mapping) and "verdict" in old
     if isinstance(old, AuditReport | str | Path) or is_plain:
@@ -226,6 +228,13 @@ def _read_old(old: Any, data: Any) -> tuple[str, Any]:
         # One may be the rows of a mapping, where `data` is one.
         return (SAMPLES, old) if isinstance(data, Mapping) else (REPORT, EarlierReport.of(old))
     return MODELS, old
+
+
+def _names_of(data: Any) -> Collection[str]:
+    """Return the names of the columns of a frame, eager or lazy."""
+    if is_lazy(data):
+        return nw.from_native(data).collect_schema().names()
+    return columns_of(data, "data")
 
 
 def _settings(report: EarlierReport | None, given: dict[str, Any], **others: Any) -> dict[str, Any]:
@@ -331,7 +340,7 @@ class _Work:
         then = report.worst(self.rows.new, notions)
         new, examined = self._standing(self.rows.new, _PROVING)
         told = self._told(examined, [new.worst])
-        now, kept_back = self._measured(then, self.rows.new, told)
+        now, kept_back = self._measured(then, self.rows.new, told, report.fingerprint)
         old = Standing(
             n_rows=int(report.data["n_rows"]),
             unfairness=float(report.data["unfairness"]),
@@ -425,13 +434,17 @@ class _Work:
         then: Subgroup | None,
         tally: Tally,
         told: Mapping[FairnessNotion, Published],
+        found_on: str | None = None,
     ) -> tuple[HeldOut, tuple[str, ...]]:
-        """Return the old worst subgroup as it is on new rows, and what is not told of it."""
+        """Return the old worst subgroup as it is on new rows, and what is not told of it.
+
+        `found_on` is the fingerprint of the rows of a report.
+        """
         floor = self.settings["min_group_size"]
         searched = self.rows.tallies[0]
         now = measure_held_out(then, tally, searched=searched, min_group_size=floor)
-        if self.rows.old is None:
-            now = replace(now, same_rows=False)
+        if self.rows.old is None:  # of which there is a report, with a fingerprint
+            now = replace(now, same_rows=fingerprint(tally) == found_on)
         if now.subgroup is None:
             return now, () if then is None else ("old_worst",)
         seen = tally.of_notion(_notion_of(now.subgroup, self.settings["notions"]))

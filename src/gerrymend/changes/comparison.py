@@ -141,6 +141,11 @@ control_features
         return self.new.unfairness - self.old.unfairness
 
     @property
+    def exceeds(self) -> bool:
+        """Return whether a subgroup of the new rows exceeds gamma."""
+        return self.new.unfairness > self.gamma + self.rounding
+
+    @property
     def beyond_chance(self) -> bool | None:
         """Return whether chance hardly makes such a change; None where that was not tested.
 

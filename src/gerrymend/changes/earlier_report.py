@@ -77,6 +77,12 @@ class EarlierReport:
         made = self.data["provenance"]
         return None if made is None else made.get("date")
 
+    @property
+    def fingerprint(self) -> str | None:
+        """The fingerprint of the rows that it is of."""
+        made = self.data["provenance"]
+        return None if made is None else made.get("fingerprint")
+
     def setting(self, name: str, given: Any) -> Any:
         """Return a setting of the report; raise an ArgumentError if another one is `given`."""
         own = self.data[name]

@@ -111,7 +111,17 @@ def application() -> "typer.Typer":
         )
 
     # Imported here, since their modules need typer and rich themselves.
-    for part in ("audit", "impact", "calibrate", "fit", "predict", "frontier", "data", "reproduce"):
+    for part in (
+        "audit",
+        "impact",
+        "calibrate",
+        "compare",
+        "fit",
+        "predict",
+        "frontier",
+        "data",
+        "reproduce",
+    ):
         importlib.import_module(f"gerrymend.cli.{part}").add_to(app)
     return app
 

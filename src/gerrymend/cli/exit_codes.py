@@ -1,7 +1,7 @@
 """The exit codes of every command: a gate in CI reads them, and nothing else defines them."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 # By verdict: proven within gamma, a subgroup exceeds it, and neither could be shown.
 EXIT_CODES = {"within gamma": 0, "exceeds gamma": 1, "undecided": 3}
@@ -86,6 +86,38 @@ def gate_decision(
     if doubts:
         return Decision(EXIT_CODES["undecided"], "; ".join(doubts))
     return Decision(EXIT_CODES[verdict])
+
+
+class Changed(Protocol):
+    """What a comparison tells a gate."""
+
+    @property
+    def verdict(self) -> str:
+        """Return "better", "same", "worse" or "can't tell"."""
+
+    @property
+    def warnings(self) -> Sequence[Any]:
+        """Return what it warns of."""
+
+    @property
+    def exceeds(self) -> bool:
+        """Return whether a subgroup exceeds gamma now."""
+
+
+def change_decision(found: Changed, fail_on: str, *, accepted: bool) -> Decision:
+    """Return the exit code of a comparison; one that is warned of is undecided where it is green.
+
+    With `fail_on` "exceeds" it is 1 also where a subgroup exceeds gamma now.
+    """
+    if found.verdict == "worse":
+        return Decision(EXIT_CODES["exceeds gamma"], "it is worse than before")
+    if fail_on == "exceeds" and found.exceeds:
+        why = "a subgroup exceeds gamma, and --fail-on exceeds fails for that"
+        return Decision(EXIT_CODES["exceeds gamma"], why)
+    doubts = ["whether it is worse can't be told"] if found.verdict == "can't tell" else []
+    if found.warnings and not accepted:
+        doubts.append(_WARNED)
+    return Decision(EXIT_CODES["undecided" if doubts else "within gamma"], "; ".join(doubts))
 
 
 def repair_decision(alpha: float | None, found: float, at_most: float) -> Decision:

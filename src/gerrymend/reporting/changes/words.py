@@ -174,7 +174,9 @@ def old_worst_sentences(data: Data) -> list[str]:
         f"{rule_words(then)}: {_then_and_now(then, group)} {after}. {_moved(then, group, data)}"
     )
     interval = now["unfairness_interval"]
-    if interval is None or now["same_rows"] or data["basis"] == "models":
+    if now["same_rows"] and data["basis"] != "models":
+        return [f"{sentence}. These are the very rows that it was found on."]
+    if interval is None or data["basis"] == "models":
         return [f"{sentence}."]
     low, high = (in_unit(signed_unfairness(end), data) for end in interval)
     return [
