@@ -10,7 +10,7 @@ SOURCE = Path(gerrymend.__file__).parent
 
 LAYERS = (
     "_runtime", "_numeric", "inputs", "datasets", "notions", "subgroups", "reporting", "auditing",
-    "changes", "models", "solvers", "training", "calibration", "classifiers", "frontier", "impact",
+    "models", "changes", "solvers", "training", "calibration", "classifiers", "frontier", "impact",
     "surfaces", "plotting", "reproduction", "cli", "__main__",
 )  # fmt: skip
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from gerrymend.calibration.saved import load_patches, save_patches
     from gerrymend.changes.compare import compare
     from gerrymend.changes.comparison import Comparison
+    from gerrymend.changes.look import Look
+    from gerrymend.changes.movement import Movement
+    from gerrymend.changes.watch import Watch
     from gerrymend.checker import CheckResult, check_patches, check_report
     from gerrymend.classifiers import MarginalParityClassifier, SubgroupParityClassifier
     from gerrymend.frontier.points import FrontierPoint
@@ -78,6 +81,9 @@ _HOME = {
     "Bootstrap": "auditing.inference.bootstrap",
     "compare": "changes.compare",
     "Comparison": "changes.comparison",
+    "Look": "changes.look",
+    "Movement": "changes.movement",
+    "Watch": "changes.watch",
     "check_patches": "checker",
     "check_report": "checker",
     "CheckResult": "checker",
@@ -153,10 +159,12 @@ __all__ = [
     "GroupMean",
     "ImpactTable",
     "LinearThresholds",
+    "Look",
     "MarginalParityClassifier",
     "Marginals",
     "MixtureClassifier",
     "ModelFileError",
+    "Movement",
     "Multiaccuracy",
     "Multicalibration",
     "MultiplicativeWeights",
@@ -174,6 +182,7 @@ __all__ = [
     "TrajectoryDisplay",
     "Trees",
     "ValueSets",
+    "Watch",
     "audit",
     "audit_counts",
     "bootstrap",

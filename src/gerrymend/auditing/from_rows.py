@@ -87,6 +87,18 @@ def _tally(
     return _stratified(tally_of_rows(*rows[:4], decided, kinds), rows)
 
 
+def tally_of_kinds(
+    given: Given, decided: Decided, notions: Sequence[AnyNotion], kinds: Mapping[str, str]
+) -> Tally:
+    """Return the tally of arrays whose attributes are of these kinds, as those of a first sample.
+
+    Raises an ArgumentError where they are not.
+    """
+    check_labels_given(given.y_true, notions, "y_true")
+    _refuse_frames(given)
+    return _tally(None, given, decided, notions, kinds)
+
+
 def _tally_of_scores(
     data: Any,
     given: Given,

@@ -137,8 +137,7 @@ pos_label, data, control_features, leave_out_empty_strata
     --------
     A model is replaced by one that grants women fewer loans:
 
-    >>> import narwhals as nw
-import numpy as np
+    >>> import numpy as np
     >>> from gerrymend import audit, compare
     >>> sex = np.array(["F", "M"] * 500)
     >>> rows = dict(y_true=None, sensitive_features={"sex": sex}, notion="statistical_parity")

@@ -6,23 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gerrymend import subgroups
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend._runtime.versions import versions
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Tally
+from gerrymend.changes.plain_settings import class_of_plain, notion_of_plain
 from gerrymend.inputs.numbers import short
 from gerrymend.inputs.protected import check_kinds
-from gerrymend.notions import (
-    OVERALL,
-    AnyNotion,
-    FairnessNotion,
-    GroupMean,
-    OutcomeNotion,
-    as_notions,
-)
-from gerrymend.subgroups import ExplicitGroups, SubgroupClass, as_subgroup_class
+from gerrymend.notions import AnyNotion, OutcomeNotion
+from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 from gerrymend.subgroups.plain_rules import rule_of_plain
 from gerrymend.subgroups.rules import Rule
 
@@ -103,7 +96,7 @@ class EarlierReport:
             return given
         if self.report is not None:
             return self.report.notions
-        return tuple(map(_notion, self.data["notions"]))
+        return tuple(map(notion_of_plain, self.data["notions"]))
 
     def check_notions(self, notions: tuple[AnyNotion, ...]) -> None:
         """Raise an ArgumentError unless these are the notions of the report."""
@@ -122,7 +115,7 @@ class EarlierReport:
         """Return the class of the report; raise an ArgumentError if another one is `given`."""
         own = self.data["class"]
         if given is None:
-            return self.report.subgroups if self.report is not None else _class(own)
+            return self.report.subgroups if self.report is not None else class_of_plain(own)
         chosen = as_subgroup_class(given)
         if json.loads(json.dumps(chosen.to_dict(), default=str)) != own:
             raise ArgumentError(
@@ -182,7 +175,7 @@ class EarlierReport:
         kinds = {name: column.kind for name, column in columns.items()}
         whole = [name for name, column in columns.items() if column.is_whole]
         rule = rule_of_report(plain["rule"], kinds, whole)
-        check_kinds(columns, _kinds_used(plain["rule"], kinds), "sensitive_features")
+        check_kinds(columns, kinds_used(plain["rule"]), "sensitive_features")
         rates = (one.rate if isinstance(one, OutcomeNotion) else one for one in notions)
         notion = next((one for one in rates if one.name == plain["notion"]), None)
         if notion is None:
@@ -225,15 +218,19 @@ def rule_of_report(
         raise ArgumentError("old", f"has a rule that can't be read: {error}.") from None
 
 
-def _kinds_used(plain: Any, kinds: Mapping[str, str]) -> dict[str, str]:
+def kinds_used(plain: Any) -> dict[str, str]:
     """Return the kind that a rule takes each of its attributes for.
 
-    A condition on values of a category says nothing of their type; an interval is of numbers.
+    An interval is of numbers, and values are of their own type.
+
+    >>> kinds_used({"kind": "conjunction", "conditions": [
+    ...     {"attribute": "age", "low": 30, "high": None}, {"attribute": "sex", "values": ["F"]}]})
+    {'age': 'number', 'sex': 'str'}
     """
     used: dict[str, str] = {}
     if isinstance(plain, list):
         for part in plain:
-            used |= _kinds_used(part, kinds)
+            used |= kinds_used(part)
     if isinstance(plain, Mapping):
         if "attribute" in plain:
             name = plain["attribute"]
@@ -245,7 +242,7 @@ def _kinds_used(plain: Any, kinds: Mapping[str, str]) -> dict[str, str]:
                 kind = type(told[0]).__name__
                 used[name] = "number" if kind in ("int", "float") else kind
         for part in plain.values():
-            used |= _kinds_used(part, kinds)
+            used |= kinds_used(part)
     return used
 
 
@@ -269,45 +266,3 @@ def _version_of(made: Mapping[str, Any]) -> str | None:
 def _minor(version: str) -> list[str]:
     """Return the first two numbers of a version."""
     return version.split(".")[:2]
-
-
-def _notion(plain: Mapping[str, Any]) -> AnyNotion:
-    """Return a notion by its plain data; raise an ArgumentError for a mean by other functions."""
-    reference = plain.get("reference", OVERALL)
-    if isinstance(reference, Mapping):
-        group = {name: _wanted(one) for name, one in reference["group"].items()}
-        reference = GroupMean(group, factor=reference["factor"])
-    fields = {key: plain[key] for key in ("name", "event", "a", "b", "worse", "unit")}
-    # A mean of numbers is told as the rate of the same name, which stands for it here.
-    (notion,) = as_notions(
-        FairnessNotion(**fields, of_class=plain.get("class"), reference=reference)
-    )
-    return notion
-
-
-def _class(plain: Mapping[str, Any]) -> SubgroupClass:
-    """Return the class of subgroups that a report has as plain data."""
-    kind = getattr(subgroups, str(plain.get("name")), None)
-    if not (isinstance(kind, type) and issubclass(kind, SubgroupClass)):
-        raise ArgumentError(
-            "subgroups",
-            f"of the old report is {plain.get('name')!r}, which is none of gerrymend's; pass an "
-            "instance of it.",
-        )
-    parameters = dict(plain["parameters"])
-    if kind is ExplicitGroups:
-        parameters["groups"] = {
-            name: {attribute: _wanted(one) for attribute, one in conditions.items()}
-            for name, conditions in parameters["groups"].items()
-        }
-    try:
-        return kind(**parameters)
-    except TypeError as error:
-        raise ArgumentError(
-            "old", f"has a class of subgroups that can't be made: {error}."
-        ) from None
-
-
-def _wanted(plain: Mapping[str, Any]) -> Any:
-    """Return a condition as users write it."""
-    return list(plain["values"]) if "values" in plain else (plain["low"], plain["high"])
