@@ -245,7 +245,7 @@ def _settings(report: EarlierReport | None, given: dict[str, Any], **others: Any
         name: _DEFAULTS.get(name) if value is None else value for name, value in given.items()
     }
     # Of a report each notion says itself which side is worse, also where favourable does not.
-    searched = chosen if report is None else {**chosen, "side": "both"}
+    searched: dict[str, Any] = chosen if report is None else {**chosen, "side": "both"}
     checked = check_settings(**searched, reference=None, top=1, **others)
     if report is not None:
         checked["side"] = given["side"]

@@ -180,7 +180,8 @@ class PooledRows:
             total = np.bincount(self.stratum, sums)
             rate = np.divide(total, by_stratum, out=np.zeros_like(total), where=by_stratum > 0)
             rate = rate[self.stratum]
-        residual: Array = np.bincount(self.cell, sums - rate * mass, self.n_cells)
+        residual: Array = np.zeros(self.n_cells)
+        residual += np.bincount(self.cell, sums - rate * mass, self.n_cells)
         return residual
 
 
@@ -197,7 +198,7 @@ def _table(
     """Return a row for each row: cell, stratum, weight; then each notion's event and outcome."""
     rows = seen[0].tally.rows
     assert rows is not None
-    columns = [cells[rows.cell], stratum, rows.weight]
+    columns: list[NDArray[Any]] = [cells[rows.cell], stratum, rows.weight]
     for one in seen:
         mine = one.tally.rows
         assert mine is not None

@@ -1,5 +1,6 @@
 """Watch: audits repeated on batches, with alarms whose false-alarm rate holds over all looks."""
 
+import json
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,7 @@ from gerrymend.changes.watch_file import read_state, write_state
 from gerrymend.changes.watch_state import WatchState, groups_asked_for, rules_of
 from gerrymend.changes.watched import Batch, Watched
 from gerrymend.inputs.numbers import is_number_type, short
+from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.settings import check_fraction, check_whole
 from gerrymend.notions import FairnessNotion, NotionLike, as_rates, by_class
@@ -243,6 +245,32 @@ class Watch:
         self._written, target = write_state(self._state, path, self._written)
         return target
 
+    def check_settings(self, **given: Any) -> None:
+        """Raise an ArgumentError where settings of `Watch` that are given are not this watch's.
+
+        >>> Watch(gamma=0.02).check_settings(gamma=0.05)
+        Traceback (most recent call last):
+            ...
+        gerrymend._runtime.errors.ArgumentError: gamma=0.05 is not what is watched for, 0.02. \
+Leave it out, or begin another watch.
+        """
+        own = self._state
+        other = Watch(**given)._state
+        for name in given:
+            field = {"notion": "notions", "groups": "asked"}.get(name, name)
+            asked, mine = getattr(other, field), getattr(own, field)
+            if name == "subgroups":
+                asked, mine = asked.to_dict(), mine.to_dict()
+            if name == "notion":
+                asked, mine = ([one.name for one in some] for some in (asked, mine))
+            # As they are in a file, where a tuple is a list.
+            if json.dumps(asked, default=str) != json.dumps(mine, default=str):
+                raise ArgumentError(
+                    Argument(name, value=short(given[name])),
+                    f"is not what is watched for, {short(mine)}. Leave it out, or begin another "
+                    "watch.",
+                )
+
     @classmethod
     def load(cls, path: Any) -> "Watch":
         """Load a watch that was saved, to go on with it."""
@@ -333,12 +361,17 @@ def _named(state: WatchState, tally: Tally) -> WatchState:
         return state
     columns = {column.name: column for column in tally.columns}
     found = [
-        Watched(rule, notion, since=1, sides=state.sides_of(notion), named=True)
+        Watched(rule, notion, 1, state.sides_of(notion), named=True, whole=_whole(columns))
         for rule, name in rules_of(state.asked, columns)
         for notion in state.rates
         if name in (None, notion.name)
     ]
     return replace(state, watched=tuple(found))
+
+
+def _whole(columns: Mapping[str, Column]) -> tuple[str, ...]:
+    """Return the attributes that have no fractions."""
+    return tuple(name for name, column in columns.items() if column.is_whole)
 
 
 def _after_bets(state: WatchState, tally: Tally, notions: Sequence[FairnessNotion]) -> WatchState:
@@ -482,7 +515,9 @@ def _with_worst(
             known.add(other.astype(np.intp))
     if known.told(mine.astype(np.intp)) is not None:
         return state
-    found = Watched(worst.rule, worst.notion, since=number + 1, sides=state.sides_of(worst.notion))
+    found = Watched(
+        worst.rule, worst.notion, number + 1, state.sides_of(worst.notion), whole=_whole(columns)
+    )
     watched = [*state.watched, found]
     cash = state.cash
     if len(watched) > state.max_groups:

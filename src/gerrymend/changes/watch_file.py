@@ -13,6 +13,7 @@ from gerrymend.changes.plain_settings import class_of_plain, notion_of_plain
 from gerrymend.changes.watch_state import WatchState
 from gerrymend.changes.watched import Watched
 from gerrymend.models.saving import check_path, read_file
+from gerrymend.notions import as_rates
 
 FORMAT = "gerrymend watch"
 FORMAT_VERSION = 1
@@ -93,7 +94,7 @@ def _state_of(plain: dict[str, Any]) -> WatchState:
     """Return the state that plain data is of."""
     known = {field.name for field in dataclasses.fields(WatchState)}
     assert known.issuperset(_PLAIN)
-    rates = tuple(map(notion_of_plain, plain["rates"]))
+    rates = as_rates(tuple(map(notion_of_plain, plain["rates"]))) if plain["rates"] else ()
     kinds = plain["kinds"]
     fields = {name: plain[name] for name in _PLAIN}
     for name in ("asked", "fingerprints", "looks"):

@@ -25,6 +25,7 @@ class Watched:
 
     `money` has logarithms, by side (a higher rate, a lower one) and stake; of a notion whose worse
     side alone counts, the other never bets. Groups that were `named` stay whatever they make.
+    `whole` are the attributes without fractions, for the words of the rule.
     """
 
     rule: Rule
@@ -32,6 +33,7 @@ class Watched:
     since: int
     sides: tuple[bool, bool] = (True, True)
     named: bool = False
+    whole: tuple[str, ...] = ()
     money: Array = field(default_factory=lambda: np.full((2, len(STAKES)), _NOTHING))
 
     @property
@@ -58,6 +60,7 @@ class Watched:
             "since": self.since,
             "sides": list(self.sides),
             "named": self.named,
+            "whole": list(self.whole),
             "money": [
                 [None if value == _NOTHING else value for value in side]
                 for side in self.money.tolist()
@@ -74,11 +77,12 @@ class Watched:
             [_NOTHING if one is None else float(one) for one in side] for side in plain["money"]
         ]
         return cls(
-            rule_of_plain(plain["rule"], kinds),
+            rule_of_plain(plain["rule"], kinds, plain["whole"]),
             notion,
             int(plain["since"]),
             (bool(plain["sides"][0]), bool(plain["sides"][1])),
             bool(plain["named"]),
+            tuple(plain["whole"]),
             np.array(money).reshape(len(SIDES), len(STAKES)),
         )
 

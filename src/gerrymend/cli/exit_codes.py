@@ -120,6 +120,17 @@ def change_decision(found: Changed, fail_on: str, *, accepted: bool) -> Decision
     return Decision(EXIT_CODES["undecided" if doubts else "within gamma"], "; ".join(doubts))
 
 
+def alarm_decision(raised: int | None) -> Decision:
+    """Return the exit code of a watch: 1 from the batch on at which the alarm was raised.
+
+    >>> alarm_decision(None).code, alarm_decision(3).sentence
+    (0, 'Exit code 1: there is an alarm since batch 3.')
+    """
+    if raised is None:
+        return Decision(EXIT_CODES["within gamma"])
+    return Decision(EXIT_CODES["exceeds gamma"], f"there is an alarm since batch {raised}")
+
+
 def repair_decision(alpha: float | None, found: float, at_most: float) -> Decision:
     """Return the exit code of a repair of scores: whether none is proven to exceed alpha.
 

@@ -44,7 +44,7 @@ def look_spans(data: Data, width: int) -> list[Span]:
         ("Evidence", f"{figure(data['e_value'])}; the alarm is at {1 / data['level']:g}"),
         ("Most against", leading_words(data)),
         ("Worst in it", worst_words(data)),
-        ("Watched", f"{count(data['n_watched'])} groups from the next batch on"),
+        ("Watched", f"{groups_words(data['n_watched'])} from the next batch on"),
     ]
     return joined(
         [
@@ -71,6 +71,15 @@ does.'
         f"batch {count(data['raised'])}, which it ever does by chance with a probability of at "
         f"most {percent(data['level'])}, however often one looks."
     )
+
+
+def groups_words(number: int) -> str:
+    """Return a number of groups.
+
+    >>> groups_words(1), groups_words(20)
+    ('1 group', '20 groups')
+    """
+    return f"{count(number)} group{'' if number == 1 else 's'}"
 
 
 def number_words(data: Data) -> str:

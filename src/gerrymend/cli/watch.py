@@ -1,0 +1,166 @@
+"""Define `gerrymend watch`: take in a batch, and raise an alarm where there is enough evidence.
+
+Imported by `cli.app` once it knows that typer and rich are there.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from gerrymend.changes.look import Look
+from gerrymend.cli import options
+from gerrymend.cli.exit_codes import alarm_decision
+from gerrymend.cli.options import DATA, FILE
+from gerrymend.cli.shared import (
+    SMALL_GROUPS_HELP,
+    Output,
+    check_target,
+    column,
+    guarded,
+    notes,
+    option,
+    progress,
+    request_fields,
+    split,
+    tell,
+    write_out,
+)
+from gerrymend.cli.watch_request import WatchRequest
+from gerrymend.notions import NOTION_NAMES
+from gerrymend.subgroups import CLASS_NAMES
+
+_WATCH = "How to watch (of the first batch; later ones go on with it)"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to the application."""
+
+    @app.command("watch", no_args_is_help=True)
+    def watch(
+        state: Annotated[Path, typer.Argument(
+            metavar="STATE", help="The file of the watch, which the first batch makes (JSON; no "
+            "row is in it).")],
+        file: options.File,
+        protected: options.Protected,
+        label: Annotated[str | None, column("True label, of two values or more.", DATA)] = None,
+        prediction: Annotated[str | None, column("Decision, of the same values.", DATA)] = None,
+        score: Annotated[str | None, column("Or: score, cut at --threshold.", DATA)] = None,
+        threshold: options.Threshold = None,
+        at: Annotated[str | None, option(
+            "When the batch was, such as 2025-03: later than the one before.", DATA,
+            metavar="TIME", show_default=False)] = None,
+        positive: options.Positive = None,
+        categorical: options.Categorical = None,
+        dates: options.Dates = "year",
+        ranges: options.Ranges = None,
+        favourable: options.Favourable = None,
+        side: Annotated[str | None, option(
+            "Which subgroups count: both, or disadvantaged alone.", _WATCH, "--side",
+            metavar="WHICH", show_default="both")] = None,
+        notion: Annotated[list[str] | None, option(
+            f"Rates to compare, separated by commas: {', '.join(NOTION_NAMES)}.", _WATCH,
+            metavar="NOTIONS", show_default="false_positive_rate")] = None,
+        subgroups: Annotated[str | None, option(
+            f"Class of subgroups: {', '.join(CLASS_NAMES)}.", _WATCH, metavar="CLASS",
+            show_default="linear")] = None,
+        depth: Annotated[int | None, option(
+            "Conditions, attributes or questions at most, in conjunctions, value_sets and trees.",
+            _WATCH, show_default="2")] = None,
+        gamma: Annotated[float | None, option(
+            "Unfairness to allow, as in audit.", _WATCH, show_default="0.01")] = None,
+        level: Annotated[float | None, option(
+            "Probability of a false alarm, over all batches.", _WATCH,
+            show_default="0.05")] = None,
+        groups: Annotated[Path | None, option(
+            "A report, as audit --json wrote it, whose groups are watched from the first batch on.",
+            _WATCH, metavar="FILE", show_default=False)] = None,
+        min_group_size: Annotated[int | None, option(
+            SMALL_GROUPS_HELP, _WATCH, show_default="10")] = None,
+        seed: Annotated[int, option("Seed of the watch.", _WATCH, min=0)] = 0,
+        json_file: Annotated[str | None, option(
+            "Write what is found as JSON to this file; - is standard output.", FILE, "--json",
+            metavar="FILE", show_default=False)] = None,
+        quiet: options.Quiet = False,
+        separator: options.Separator = None,
+        decimal: options.Decimal = ".",
+        missing: options.Missing = None,
+        drop_missing: options.DropMissing = False,
+    ) -> None:  # fmt: skip
+        """Take in a batch of a stream: is there enough evidence that a subgroup exceeds gamma?
+
+        Run it for each batch, in their order. However many batches there are, a
+        false alarm is ever raised with a probability of at most --level. The exit
+        code is 0 without an alarm, 1 with one (and for all batches after it, until
+        another STATE is begun), and 2 where the call or the data is wrong; STATE is
+        then as it was.
+
+        Example, with data that the demonstration makes:
+
+        gerrymend demo --save people.csv
+
+        gerrymend watch watch.json people.csv --label repaid --prediction granted \\
+            --protected race,sex --at 2025-01
+        """
+        fields = request_fields(WatchRequest, locals())
+        fields |= {
+            "notion": tuple(split(notion or [], [])),
+            "class_name": subgroups,
+            "subgroups": subgroups or "linear",
+        }
+        raise typer.Exit(run(fields, json_file, quiet))
+
+
+def run(fields: dict[str, Any], json_file: str | None, quiet: bool) -> int:
+    """Take in a batch, print, and return the code to exit with.
+
+    Parameters
+    ----------
+    fields : dict
+        The fields of WatchRequest.
+    json_file : str or None
+        Where the look goes as JSON.
+    quiet : bool
+        Whether only an alarm is told.
+    """
+
+    def work(console: Console) -> int:
+        check_target(json_file, "--json", fields["file"], fields["state"])
+        check_target(fields["state"], "STATE", fields["file"], fields["groups"])
+        with _none_of_earlier(json_file, console):
+            request = WatchRequest(**fields)
+            with notes(console, request.options), progress(console, "Searching the batch"):
+                look = request.look()
+            if json_file is not None:
+                write_out(look.to_json(), json_file)
+        return _tell(look, console, quiet=quiet, takes_output=json_file == "-")
+
+    return guarded(work)
+
+
+def _tell(look: Look, console: Console, *, quiet: bool, takes_output: bool) -> int:
+    """Print a look, and return the code to exit with."""
+    if not quiet and not takes_output:
+        out = Output(highlight=False)
+        out.print()
+        out.print(look, soft_wrap=True)
+        out.print()
+    decision = alarm_decision(look.raised)
+    if decision.code:
+        tell(console, decision.sentence)
+    return decision.code
+
+
+@contextmanager
+def _none_of_earlier(json_file: str | None, console: Console) -> Iterator[None]:
+    """Remove a file that an earlier batch wrote where this one fails, and say so."""
+    try:
+        yield
+    except BaseException:
+        if json_file not in (None, "-") and Path(str(json_file)).is_file():
+            Path(str(json_file)).unlink()
+            tell(console, f"{json_file} was of an earlier run, and is removed.")
+        raise
