@@ -29,7 +29,10 @@ class Rows(NamedTuple):
         """Return some rows, or these themselves where the mask has all."""
         if mask.all():
             return self
-        return Rows(*(None if column is None else column[mask] for column in self))
+        columns = self._asdict().items()
+        return self._replace(
+            **{name: column[mask] for name, column in columns if column is not None}
+        )
 
 
 class Lines(NamedTuple):

@@ -1,10 +1,11 @@
 """Check of the groups that are flagged: the p-value of each, and which p-values are small enough.
 
 Tails of the hypergeometric distribution are summed term by term, from logarithms of factorials.
+Those of a sum over strata are a product of polynomials, multiplied as whole numbers.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gerrymend.checker.case import Case
@@ -15,6 +16,10 @@ from gerrymend.checker.rules import RuleError, members
 
 # P-values are compared by their ratio: both are sums of many terms in float64.
 _CLOSE = 1e-7
+# Over strata they may be off by so much, which is far below what is ever flagged.
+_OFF = 1e-11
+# A chance in a stratum is a whole number of 2^-_DIGITS, and one below that is 0.
+_DIGITS = 100
 # Terms of a sum of 1/i that are added one by one.
 _MOST_TERMS = 1_000_000
 _LISTS = ("intervals", "marginals", "intersections")
@@ -46,8 +51,8 @@ def check_flags(case: Case) -> None:
 
 
 def _is_exact(seen: Measured) -> bool:
-    """Return whether rows are counts of two outcomes, and not compared within strata."""
-    return seen.table.is_count and seen.kinds <= 2 and not seen.strata
+    """Return whether rows are counts of two outcomes, compared with each other."""
+    return seen.table.is_count and seen.kinds <= 2 and seen.reference is None
 
 
 def _wrong_p(one: Mapping[str, Any], case: Case) -> Iterator[str]:
@@ -63,7 +68,7 @@ def _wrong_p(one: Mapping[str, Any], case: Case) -> Iterator[str]:
     except RuleError:  # which is noted where groups are listed
         return
     p = p_value(seen, inside)
-    if abs(one["p_value"] - p) > _CLOSE * p + 1e-300:
+    if abs(one["p_value"] - p) > _CLOSE * p + (_OFF if seen.strata else 1e-300):
         yield f"its p_value is stated as {one['p_value']!r}, and is {p!r}."
 
 
@@ -193,14 +198,23 @@ def p_value(seen: Measured, inside: list[bool]) -> float:
     """Return the p-value of "the rate of a group is that of the others", for one group.
 
     Each row weighs 1 and has one of two outcomes: the group's number of one of them is
-    hypergeometric given all margins.
+    hypergeometric given all margins, and within strata a sum of such.
     """
     group = seen.sums(inside)
     others = seen.everyone.without(group)
     if not group.mass or not others.mass:
         return 1.0
+    if seen.strata:
+        return within_strata([_margins(part, inside) for part in seen.strata])
+    return fisher(*_margins(seen, inside))
+
+
+def _margins(seen: Measured, inside: list[bool]) -> tuple[int, int, int, int]:
+    """Return a group's number of an outcome and of rows, and those of all."""
+    group = seen.sums(inside)
+    # A stratum may have outcomes of one kind alone: its own ends are those of the notion.
     found, total = (round(_scaled(sums, seen)) for sums in (group, seen.everyone))
-    return fisher(found, group.rows, total, seen.everyone.rows)
+    return found, group.rows, total, seen.everyone.rows
 
 
 def _scaled(sums: Sums, seen: Measured) -> float:
@@ -216,9 +230,7 @@ def fisher(found: int, size: int, total: int, rows: int) -> float:
     >>> round(fisher(2, 2, 2, 4), 12), fisher(1, 2, 2, 4)
     (0.333333333333, 1.0)
     """
-    # The others are rows − size, and whatever of the total they have no room for is in the group.
-    least = max(0, size + total - rows)
-    most = min(size, total)
+    least, most = _range(size, total, rows)
     ways = _log_ways(rows, size)
 
     def chance(k: int) -> float:
@@ -235,6 +247,49 @@ def fisher(found: int, size: int, total: int, rows: int) -> float:
     tail = math.fsum(terms)
     # Both tails hold `found` itself, so that together they are 1 plus its chance.
     return min(1.0, 2 * min(tail, 1 - tail + terms[0]))
+
+
+def within_strata(margins: Sequence[tuple[int, int, int, int]]) -> float:
+    """Return twice the smaller tail of a sum of hypergeometric variables, each as in `fisher`.
+
+    Two strata of two rows, of which one has the outcome; the group is a row of each, and both have
+    it: 1 of the 4 ways.
+
+    >>> within_strata([(1, 1, 1, 2), (1, 1, 1, 2)])
+    0.5
+    """
+    # Chances are the coefficients of a polynomial for each stratum, and those of a sum the
+    # coefficients of their product: of whole numbers with room enough for each, one product of all.
+    width = (_DIGITS * len(margins) + 64) // 8
+    product = 1
+    place = 0
+    length = 1
+    for found, size, total, rows in margins:
+        least, most = _range(size, total, rows)
+        mode = min(max((size + 1) * (total + 1) // (rows + 2), least), most)
+        # From the mode, each from its neighbour: exact in proportion, and then divided by the sum.
+        terms = {mode: 1 << 2 * _DIGITS}
+        for k in range(mode, most):
+            up = (total - k) * (size - k), (k + 1) * (rows - total - size + k + 1)
+            terms[k + 1] = terms[k] * up[0] // up[1]
+        for k in range(mode, least, -1):
+            down = k * (rows - total - size + k), (total - k + 1) * (size - k + 1)
+            terms[k - 1] = terms[k] * down[0] // down[1]
+        whole = sum(terms.values())
+        chances = [(terms[k] << _DIGITS) // whole for k in range(least, most + 1)]
+        product *= int.from_bytes(b"".join(c.to_bytes(width, "little") for c in chances), "little")
+        place += found - least
+        length += most - least
+    every = product.to_bytes(width * length + width, "little")
+    ways = [int.from_bytes(every[i : i + width], "little") for i in range(0, width * length, width)]
+    smaller = min(sum(ways[: place + 1]), sum(ways[place:]))
+    return min(1.0, 2 * smaller / sum(ways))
+
+
+def _range(size: int, total: int, rows: int) -> tuple[int, int]:
+    """Return how many of `size` rows have the outcome at least and at most."""
+    # The others are rows − size, and whatever of the total they have no room for is in the group.
+    return max(0, size + total - rows), min(size, total)
 
 
 def _log_ways(n: int, k: int) -> float:

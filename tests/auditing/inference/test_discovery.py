@@ -1,14 +1,18 @@
 """Flags at a false discovery rate: p-values against SciPy, steps by hand, and false alarms."""
 
+import itertools
+import json
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from gerrymend import ExplicitGroups, audit, audit_counts, check_report
+from gerrymend.auditing.inference.counts_within_strata import p_values_within
 from gerrymend.auditing.inference.discovery import benjamini_yekutieli
-from gerrymend.checker.flags import fisher
+from gerrymend.checker.flags import fisher, within_strata
 
 RACES = np.array(["blue", "green", "red"])
 
@@ -95,7 +99,7 @@ def test_groups_of_many_classes_are_tested_together():
     "changed",
     [
         {"sample_weight": np.tile([1.0, 2.0], 40)},
-        {"control_features": {"job": ["cook", "nurse"] * 40}},
+        {"sample_weight": np.tile([1.0, 2.0], 40), "control_features": {"job": ["a", "b"] * 40}},
         {"notion": "mean_outcome"},
         {"decision_probabilities": True, "y_pred": np.tile([0.25, 0.75], 40)},
     ],
@@ -111,6 +115,101 @@ def test_without_an_exact_test_nothing_is_flagged(changed):
     }
     with pytest.raises(ValueError, match="discovery_rate is kept by exact tests"):
         audit(**given | changed, discovery_rate=0.1)
+
+
+def test_flags_against_a_reference_are_refused():
+    data = people(200, 2) | {"notion": "statistical_parity", "reference": 0.3}
+    with pytest.raises(ValueError, match="with reference they are compared with that"):
+        audit(**data, discovery_rate=0.1)
+
+
+def test_p_values_within_strata_are_those_of_all_deals():
+    """Every way to deal the outcomes within each of two strata, or three, one by one."""
+    rng = np.random.default_rng(12)
+    for _ in range(60):
+        strata = [rng.integers(0, 2, (2, rng.integers(1, 7))) for _ in range(rng.integers(1, 4))]
+        counts = Counter({0: 1})
+        for inside, decided in strata:
+            deals = Counter(
+                int(inside[list(who)].sum())
+                for who in itertools.combinations(range(len(inside)), decided.sum())
+            )
+            both = Counter()
+            for (a, times), (b, others) in itertools.product(counts.items(), deals.items()):
+                both[a + b] += times * others
+            counts = both
+        found = sum(int(inside @ decided) for inside, decided in strata)
+        tails = [
+            sum(times for k, times in counts.items() if sign * k >= sign * found)
+            for sign in (-1, 1)
+        ]
+        expected = min(1.0, 2 * min(tails) / counts.total())
+        sums = [(x @ y, x.sum(), y.sum(), len(x)) for x, y in strata]
+        of_found, sizes, outcomes, rows = np.array(sums).T
+        ours = p_values_within(np.array([of_found.sum()]), sizes[None], outcomes, rows)
+        assert ours[0] == pytest.approx(expected, abs=1e-11)
+        assert within_strata([tuple(map(int, one)) for one in sums]) == pytest.approx(expected)
+
+
+def test_one_stratum_is_fishers_test():
+    """Also of many rows, where terms are left out: never less than SciPy's."""
+    rng = np.random.default_rng(13)
+    for rows in (50, 3000, 200_000, 10**8):
+        size, total = (int(rng.integers(1, rows)) for _ in range(2))
+        law = stats.hypergeom(rows, total, size)
+        for off in (0, 1, 3, 6, 20):
+            found = int(np.clip(round(law.mean() + off * law.std()), *law.support()))
+            expected = min(1.0, 2 * min(law.cdf(found), law.sf(found - 1)))
+            given = (np.array([[size]]), np.array([total]), np.array([rows]))
+            p = p_values_within(np.array([found]), *given)[0]
+            assert p == pytest.approx(expected, rel=1e-5, abs=1e-11)
+            assert p >= min(1.0, expected * (1 - 1e-5))
+
+
+def within_jobs(n, seed, effect=0.0, n_jobs=3):
+    """People whose rates differ by job, as do the races of those who have it."""
+    rng = np.random.default_rng(seed)
+    job = rng.integers(0, n_jobs, n)
+    race = np.where(rng.random(n) < job / n_jobs, "blue", rng.choice(RACES, n))
+    sex = rng.choice(["F", "M"], n)
+    p = (rng.random(n) < 0.1 + 0.7 * job / n_jobs + effect * (race == "blue")).astype(int)
+    return {
+        "y_true": None,
+        "y_pred": p,
+        "notion": "statistical_parity",
+        "sensitive_features": {"race": race, "sex": sex},
+        "control_features": {"job": np.char.add("job ", job.astype(str))},
+    }
+
+
+def test_flags_within_strata():
+    """A group that differs by its jobs alone is not flagged within these; the checker agrees."""
+    fair = within_jobs(3000, 1)
+    overall = audit(**fair | {"control_features": None}, subgroups="marginals", discovery_rate=0.1)
+    assert {g.group for g in overall.marginals if g.flagged} >= {"race = blue"}
+    report = audit(**fair, subgroups="marginals", discovery_rate=0.1)
+    assert report.discovery.flagged == 0
+    unfair = within_jobs(3000, 2, effect=0.15)
+    report = audit(**unfair, subgroups="marginals", discovery_rate=0.1)
+    assert {g.group for g in report.marginals if g.flagged} >= {"race = blue"}
+    rows = {name: unfair[name] for name in ("y_pred", "sensitive_features", "control_features")}
+    checked = check_report(report, y_true=None, **rows)
+    assert checked.ok, str(checked)
+    assert any("p-values" in line for line in checked.checked)
+    lie = json.loads(report.to_json())
+    lie["marginals"][0]["p_value"] *= 0.9
+    assert not check_report(lie, y_true=None, **rows).ok
+    text = " ".join(report.to_markdown().split())
+    assert "◆ differs from all others, within strata of job" in text
+    lines = {"label": None, "prediction": "p", "count": "n", "notion": "statistical_parity"}
+    counted = audit_counts(
+        unfair["sensitive_features"]
+        | unfair["control_features"]
+        | {"p": unfair["y_pred"], "n": np.ones(3000, int)},
+        sensitive_features=["race", "sex"], control_features="job", subgroups="marginals",
+        discovery_rate=0.1, **lines,
+    )  # fmt: skip
+    assert counted.marginals == report.marginals
 
 
 def test_groups_that_are_too_small_count_as_tested():
@@ -164,6 +263,22 @@ def test_null_false_alarms_are_at_most_the_level(subgroups, n, rate):
     samples = 300
     error = 3 * math.sqrt(rate * (1 - rate) / samples)
     assert false_alarms(samples, rate, n, subgroups) <= rate + error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rate", [0.1, 0.3])
+@pytest.mark.parametrize(("n", "n_jobs"), [(120, 12), (200, 3), (1000, 40)])
+def test_null_false_alarms_within_strata_are_at_most_the_level(n, n_jobs, rate):
+    """Rates and groups differ by stratum, many of which are small, and no group within any."""
+    samples = 300
+    flagged = [
+        audit(
+            **within_jobs(n, 7000 + i, n_jobs=n_jobs), subgroups="marginals", discovery_rate=rate
+        ).discovery.flagged
+        for i in range(samples)
+    ]
+    error = 3 * math.sqrt(rate * (1 - rate) / samples)
+    assert np.mean(np.array(flagged) > 0) <= rate + error
 
 
 @pytest.mark.slow

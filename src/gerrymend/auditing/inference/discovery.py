@@ -11,22 +11,25 @@ Groups in which two attributes meet, or three, that are in no table (`crossed_gr
 they are flagged. One that may not be told beside the others has a p-value as if it were 1 as well:
 p-values only get larger by that, and the rate is kept.
 
-A group's p-value is of "its rate is that of the other rows in the event". Of equal rows whose
-outcomes are of two kinds the group's number of one is hypergeometric, given the sizes and the
-number in all (Fisher). p is twice the smaller tail, 1 at most: exact. For weights, numbers and
-strata there are approximate tests, whose small p-values come up many times too often where outcomes
-are skewed or strata small: no rate could be promised, and nothing is flagged.
+A group's p-value is of "its rate is that of the other rows in the event", or in each stratum of it.
+Of equal rows whose outcomes are of two kinds the group's number of one is hypergeometric, given the
+sizes and the number in all (Fisher), and a sum of such over strata (`counts_within_strata`). p is
+twice the smaller tail, 1 at most: exact. For weights and numbers there are approximate tests, whose
+small p-values come up many times too often where outcomes are skewed: no rate could be promised,
+and nothing is flagged.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend.auditing.inference.counts_within_strata import p_values_within
 from gerrymend.auditing.inference.crossed_groups import CrossedGroups
 from gerrymend.auditing.inference.disclosure import Published
 from gerrymend.auditing.inference.intervals import GroupEstimate
@@ -107,13 +110,22 @@ class Flagged(NamedTuple):
 def check_exact(seen: Iterable[NotionTally]) -> None:
     """Raise an ArgumentError unless the p-values of groups are exact."""
     for part in seen:
-        own = part.notion.reference != OVERALL
-        if own or part.strata or not part.tally.is_count or _two_kinds(part) is None:
+        if part.notion.reference != OVERALL:
             raise ArgumentError(
                 "discovery_rate",
-                "is kept by exact tests, which there are for decisions of rows that weigh the same "
-                "and have one of two outcomes, without control features or a reference of one's "
-                "own. Leave it out here; ",
+                "flags groups that differ from all others, and with ",
+                Argument("reference"),
+                " they are compared with that. Leave one of them out: without flags, intervals of "
+                "groups say how far each is from the reference, and ",
+                Argument("confidence"),
+                " bounds all subgroups at once.",
+            )
+        if not part.tally.is_count or _two_kinds(part) is None:
+            raise ArgumentError(
+                "discovery_rate",
+                "is kept by exact tests, which there are for decisions, 0 or 1, of rows that weigh "
+                "the same. Ask for a rate of such, as of a number being above a limit, and pass "
+                "weights that count equal rows as so many rows; or leave it out: ",
                 Argument("n_permutations"),
                 " tests the worst of all groups, ",
                 Argument("confidence"),
@@ -222,12 +234,14 @@ def group_p_values(seen: NotionTally, groups: Sequence[GroupEstimate]) -> Array:
     """Return the p-value of each group of one notion: does its rate differ from the others'?"""
     columns = {column.name: column for column in seen.cells.columns}
     members = np.array([group.rule.members(columns) for group in groups], dtype=float)
-    members = members[:, seen.cells.active]
     # A group that is everyone has no others to differ from.
     p_values = np.ones(len(groups))
-    apart = np.flatnonzero((members @ seen.cells.mass > 0) & ((1 - members) @ seen.cells.mass > 0))
+    inside = members[:, seen.cells.active] @ seen.cells.mass
+    apart = np.flatnonzero(
+        (inside > 0) & ((1 - members)[:, seen.cells.active] @ seen.cells.mass > 0)
+    )
     if apart.size:
-        p_values[apart] = _p_values(seen, members[apart])
+        p_values[apart] = _p_values(seen, lambda by_cell: members[apart] @ by_cell)
     return p_values
 
 
@@ -236,21 +250,35 @@ def _crossed_p_values(seen: NotionTally, crossed: CrossedGroups, min_group_size:
     p_values = np.ones(len(crossed))
     fits = np.flatnonzero(crossed.may_be_shown(seen, min_group_size))
     if fits.size:
-        counts = _two_kinds(seen)
-        assert counts is not None  # as `check_exact` saw
-        by_cell = np.zeros(len(seen.cells.n_rows))
-        by_cell[seen.cells.active] = counts
-        found = crossed.sums(by_cell)[fits]
-        sizes = crossed.rows(seen)[fits]
-        p_values[fits] = _fisher(found, sizes, counts.sum(), seen.rows.sum())
+        p_values[fits] = _p_values(seen, lambda by_cell: crossed.sums(by_cell)[fits])
     return p_values
 
 
-def _p_values(seen: NotionTally, members: Array) -> Array:
-    """Return the p-value of each group, a row of `members` over active cells."""
+def _p_values(seen: NotionTally, sums: Callable[[Array], Array]) -> Array:
+    """Return the p-value of each group, by sums over groups of what all cells have."""
+
+    def of_cells(part: NotionTally, active: NDArray[Any]) -> Array:
+        by_cell = np.zeros(len(seen.cells.n_rows))
+        by_cell[part.cells.active] = active
+        return sums(by_cell)
+
+    parts = seen.strata or (seen,)
+    counts = [_larger_of_two(part) for part in parts]
+    outcomes = np.array([count.sum() for count in counts])
+    rows = np.array([part.rows.sum() for part in parts])
+    sizes = np.stack([of_cells(part, part.rows) for part in parts], axis=1)
+    by_part = [of_cells(part, count) for part, count in zip(parts, counts, strict=True)]
+    found: Array = np.sum(by_part, axis=0)
+    if not seen.strata:
+        return _fisher(found, sizes[:, 0], outcomes[0], rows[0])
+    return p_values_within(found, sizes, outcomes, rows)
+
+
+def _larger_of_two(seen: NotionTally) -> Array:
+    """Return rows of the larger outcome by active cell, of which there are two, as was checked."""
     counts = _two_kinds(seen)
     assert counts is not None  # as `check_exact` saw
-    return _fisher(members @ counts, members @ seen.rows, counts.sum(), seen.rows.sum())
+    return counts
 
 
 def _two_kinds(seen: NotionTally) -> Array | None:

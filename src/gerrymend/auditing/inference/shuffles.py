@@ -213,7 +213,10 @@ class Steps(NamedTuple):
 
     def total(self, sums: Array, counts: NDArray[np.intp]) -> Array:
         """Return sums of the numbers themselves, from those of multiples and how many there are."""
-        return self.lowest * counts + np.ldexp(sums, self.exponent)
+        # Added up in steps: numbers may be too large, or too small, for a difference.
+        lowest = math.ldexp(self.lowest, -self.exponent)
+        totals: Array = np.ldexp(lowest * counts + sums, self.exponent)
+        return totals
 
 
 class NumberShuffle:

@@ -5,7 +5,14 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.subgroup_words import unit_of
-from gerrymend.reporting.wording import compared, count, figure, p_equals, percent
+from gerrymend.reporting.wording import (
+    compared,
+    count,
+    figure,
+    p_equals,
+    percent,
+    within_strata,
+)
 
 Report = Mapping[str, Any]
 Facts = list[tuple[str, str]]
@@ -73,8 +80,9 @@ def flag_legend(report: Report) -> str:
     if report["discovery"] is None:
         return ""
     return (
-        f"{FLAG} differs from all others {_rate(report['discovery'])}: of the groups with this "
-        "mark that part, at most, is expected not to differ. Each group was tested on its own."
+        f"{FLAG} differs from all others{within_strata(report['control_features'])} "
+        f"{_rate(report['discovery'])}: of the groups with this mark that part, at most, is "
+        "expected not to differ. Each group was tested on its own."
     )
 
 
@@ -102,9 +110,10 @@ def _figures(group: Mapping[str, Any], report: Report) -> str:
     unit = unit_of(report, group["notion"])
     shown = compared(group["rate"], group["overall_rate"], unit)
     low, high = (figure(end, unit) for end in group["rate_interval"])
+    whom = "expected of it" if report["control_features"] else "overall"
     return (
         f"{in_words(group['notion'])} {shown.rate} ({low} to {high}), against {shown.reference} "
-        f"overall: {shown.gap}; {count(group['size'])} rows; {p_equals(group['p_value'])}"
+        f"{whom}: {shown.gap}; {count(group['size'])} rows; {p_equals(group['p_value'])}"
     )
 
 
