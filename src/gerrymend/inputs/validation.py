@@ -224,7 +224,8 @@ def check_labels(
     if len(classes) == 1:
         raise ArgumentError(
             argument,
-            f"has only one class, {classes.tolist()[0]!r}; two are needed to compare rates.",
+            f"has only one class, {classes.tolist()[0]!r}; two are needed to compare rates. "
+            "Where all rows have the same no group can differ: check that it is what was meant.",
         )
     if len(classes) == 2:
         return classes
