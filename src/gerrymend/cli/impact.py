@@ -52,7 +52,7 @@ def add_to(app: typer.Typer) -> None:
             "it are selected.", DATA)] = None,
         threshold: Annotated[float | None, option(
             "Scores of at least this are selected.", DATA, metavar="<float>",
-            show_default=False, parser=options.number)] = None,
+            show_default=False, parser=options.exact_number)] = None,
         positive: Annotated[str | None, option(
             "The decision that is selected; of more than two, the one to compare with the rest.",
             DATA, metavar="LABEL", show_default="the last of two in order")] = None,

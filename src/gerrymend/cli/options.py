@@ -21,7 +21,7 @@ READING = "How FILE is read"
 FILE = "What is written"
 
 
-def number(text: str) -> float:
+def exact_number(text: str) -> float:
     """Return the number of an option with all its digits, or raise what Typer tells of."""
     try:
         return number_of(text)
@@ -31,7 +31,7 @@ def number(text: str) -> float:
 
 def _held_number(given: str | float) -> float:
     """Return the number of an option as float64, or raise what Typer tells of; also a default."""
-    exact = _number(str(given))
+    exact = exact_number(str(given))
     if not isinstance(exact, float):
         raise typer.BadParameter(
             f"{given} is a number that float64 does not hold: it would be taken as "
@@ -73,7 +73,7 @@ Side = Annotated[str, option(
     "error rates).", DATA, "--side", metavar="WHICH")]  # fmt: skip
 Threshold = Annotated[float | None, option(
     "Scores of at least this are decided positive.", DATA, metavar="<float>", show_default="0.5",
-    parser=number)]  # fmt: skip
+    parser=exact_number)]  # fmt: skip
 Protected = Annotated[list[str], option(
     "Protected attributes, separated by commas.", DATA, metavar="COLUMNS",
     show_default=False)]  # fmt: skip
