@@ -8,7 +8,9 @@ both by their defaults: 10 settings. The protected attributes are the paper's.
 
 *Rows*: `SPLITS` random splits of each dataset, 60 % to learn on and 40 % to test on, with as many
 positives in both. What was changed in the learner was changed by seeds of `DEVELOPMENT` alone; what
-counts is measured on those of `FINAL`.
+counts is measured on those of `FINAL`, once. Seeds 1000 to 1004 were final ones before: how a
+former learner fared on them was known when the present one was made, so that they can't count any
+more, and 2000 to 2004 take their place.
 
 *Scores*: the model that is patched is trained on all rows of the 60 %. Patches are learnt on their
 labels, protected attributes and out-of-fold scores (5 folds, as SubgroupCalibrator makes them), by
@@ -24,9 +26,11 @@ the Brier score. Each is averaged over the splits.
 *Wanted*: (1) the worst violation is lower than that of unpatched scores, or not significantly
 different from it, in 10 of 10; (2) the Brier score is at most .001 above that of unpatched scores
 in each setting; (3) the worst violation is at most MCGrad's in 8 of 10 or more; (4) so is the
-Brier score. Averages are compared as they are, ties count as no worse. Significance is that of
-the corrected resampled t-test (Nadeau and Bengio 2003) over the splits at 5 %, two-sided, whose
-variance is s²·(1/k + n_test/n_train), as splits share rows. The worst single split is told too.
+Brier score. Ties count as no worse, and averages tie that differ by at most `ROUNDING` of them:
+scores that nobody changed pass through MCGrad's log-odds and back, and differ in the last bits,
+which was a loss or a win by chance. Significance is that of the corrected resampled t-test (Nadeau
+and Bengio 2003) over the splits at 5 %, two-sided, whose variance is s²·(1/k + n_test/n_train), as
+splits share rows. The worst single split is told too.
 
 *Time*: 10⁶ rows × 6 categorical attributes with a planted subgroup, CPU seconds of `calibrate` on
 one core, numba compiled before.
@@ -62,7 +66,9 @@ MODELS = {
 }
 SPLITS = 5
 DEVELOPMENT = tuple(range(SPLITS))
-FINAL = tuple(range(1000, 1000 + SPLITS))
+FINAL = tuple(range(2000, 2000 + SPLITS))
+# The part of two averages by which they may differ and tie.
+ROUNDING = 1e-12
 TEST_SHARE = 0.4
 FOLDS = 5
 BINS_OF_NUMBERS = {"communities": 16}
@@ -189,6 +195,11 @@ def summary(rows):
     }  # fmt: skip
 
 
+def no_worse(ours, theirs):
+    """Whether an average is no higher than another, but for rounding."""
+    return ours <= theirs * (1 + ROUNDING)
+
+
 def lines_of(settings):
     """What was wanted, over all settings."""
     n = len(settings)
@@ -197,7 +208,7 @@ def lines_of(settings):
         return f"{sum(map(holds, settings))} of {n}"
 
     def no_higher(one):
-        return one["ours worst"] <= one["unpatched worst"] or one["p"] > 0.05
+        return no_worse(one["ours worst"], one["unpatched worst"]) or one["p"] > 0.05
 
     rises = [one["ours Brier"] - one["unpatched Brier"] for one in settings]
     return [
@@ -209,9 +220,9 @@ def lines_of(settings):
         ("largest rise of a single split's", max(one["largest rise of Brier"] for one in settings),
          None),
         ("worst violation at most MCGrad's",
-         count(lambda one: one["ours worst"] <= one["MCGrad worst"]), "at least 8 of 10"),
-        ("Brier at most MCGrad's", count(lambda one: one["ours Brier"] <= one["MCGrad Brier"]),
-         "at least 8 of 10"),
+         count(lambda one: no_worse(one["ours worst"], one["MCGrad worst"])), "at least 8 of 10"),
+        ("Brier at most MCGrad's",
+         count(lambda one: no_worse(one["ours Brier"], one["MCGrad Brier"])), "at least 8 of 10"),
     ]  # fmt: skip
 
 
