@@ -354,7 +354,7 @@ def test_models_are_asked_for_by_what_they_differ_in(data, asked, message):
 
 BAD = [
     ({"gammas": []}, ValueError, "gammas is empty"),
-    ({"gammas": [0.01, -0.1]}, ValueError, "gamma must be a number of at least 0; got -0.1"),
+    ({"gammas": [0.01, -0.1]}, ValueError, "gammas must be a number of at least 0; got -0.1"),
     ({"gammas": [0.01, 0.02, 0.01]}, ValueError, "gammas has 0.01 more than once"),
     ({"gammas": 0.01}, TypeError, "gammas must be a list of numbers; got 0.01"),
     ({"notions": []}, TypeError, "notions must be a list of at least one"),

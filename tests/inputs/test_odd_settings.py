@@ -1,5 +1,7 @@
 """Values of a type that no setting has: an error that names the argument, never one from below."""
 
+import pickle
+import traceback
 from decimal import Decimal
 
 import matplotlib.pyplot as plt
@@ -7,9 +9,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
 from gerrymend import (
     AuditDisplay,
+    ExplicitGroups,
     FairnessNotion,
     LinearThresholds,
     Multiaccuracy,
@@ -165,3 +169,34 @@ def test_a_path_that_is_too_long_is_told(load):
 def test_a_part_of_the_rows_may_be_a_fraction():
     with pytest.raises(ArgumentError, match=r"^test_size=0.01 can't be kept out of"):
         frontier(test_size=Decimal("0.01"))
+
+
+PLURAL = {
+    "gammas": (["a"], [0.1, -1]),
+    "notions": (["a"], [5], ["false_positive_rate", "mean_error"]),
+    "estimators": ([5], {"a": "b"}, [KNeighborsClassifier()]),
+}
+
+
+@pytest.mark.parametrize(("argument", "values"), [
+    (argument, values) for argument, several in PLURAL.items() for values in several
+])  # fmt: skip
+def test_one_of_several_values_is_refused_by_the_argument_that_has_it(argument, values):
+    """They were told as gamma, notion and estimator, which other calls have."""
+    clf = SubgroupParityClassifier(max_iter=1, subgroups="marginals")
+    rows = {"sensitive_features": A, argument: values}
+    with pytest.raises(ArgumentError) as refused:
+        pareto_frontier(clf, X, Y, **rows)
+    assert refused.value.argument == argument
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+    if argument == "gammas":
+        with pytest.raises(ArgumentError, match=r"^gammas must"):
+            clf.fit_path(X, Y, **rows)
+
+
+def test_a_fault_of_the_classifier_s_own_settings_is_told_as_such():
+    clf = SubgroupParityClassifier(KNeighborsClassifier())
+    with pytest.raises(ArgumentError, match=r"^estimator=KNeighborsClassifier"):
+        pareto_frontier(clf, X, Y, sensitive_features=A)
+    with pytest.raises(ArgumentError, match=r"^notion='a' is unknown"):
+        pareto_frontier(SubgroupParityClassifier(notion="a"), X, Y, sensitive_features=A)

@@ -6,7 +6,8 @@ are marked as such, so that a caller who knows them by other names need not sear
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import FrameType
 from typing import NamedTuple
 
@@ -108,6 +109,23 @@ class ArgumentError(Message, ValueError, TypeError):
     >>> error.argument, error.in_terms({"y_true": "--label y"})
     ('y_true', '--label y has 3 missing values; fill in or drop these rows.')
     """
+
+
+@contextmanager
+def as_of(argument: str) -> Iterator[None]:
+    """Name another argument in an error: the one with what is checked among its values.
+
+    >>> with as_of("gammas"):
+    ...     raise ArgumentError("gamma", "must be a number.")
+    Traceback (most recent call last):
+    gerrymend._runtime.errors.ArgumentError: gammas must be a number.
+    """
+    try:
+        yield
+    except ArgumentError as error:
+        error.subject = error.subject._replace(name=argument)
+        error.args = (error.subject, *error.words)
+        raise
 
 
 class ArgumentWarning(Message, UserWarning):

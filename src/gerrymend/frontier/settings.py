@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend._runtime.errors import Argument, ArgumentError, as_of
 from gerrymend.classifiers import MarginalParityClassifier
 from gerrymend.frontier.as_code import Code, UnwritableError
 from gerrymend.inputs.seeds import draw_seed
@@ -131,8 +131,11 @@ def every_setting(
             "marginal=True trains MARGINAL beside another classifier, and estimator is MARGINAL "
             "already; leave it out."
         )
-    named_notions = _named_notions([estimator.notion] if notions is None else notions)
-    trained = _named_estimators([estimator.estimator] if estimators is None else estimators)
+    # The classifier's own are named by its parameter.
+    with as_of("notions" if notions is not None else "notion"):
+        named_notions = _named_notions([estimator.notion] if notions is None else notions)
+    with as_of("estimators" if estimators is not None else "estimator"):
+        trained = _named_estimators([estimator.estimator] if estimators is None else estimators)
     settings = [
         Setting(
             notion,
@@ -193,12 +196,10 @@ def _named_estimators(estimators: Any) -> dict[str, Any]:
         raise ArgumentError(
             "estimators", "is empty; pass at least one, or None for the classifier's own."
         )
+    listed = estimators.values() if isinstance(estimators, Mapping) else estimators
+    usable = [check_estimator_kind(estimator, weighted=False) for estimator in listed]
     if isinstance(estimators, Mapping):
-        return {
-            str(name): check_estimator_kind(estimator, weighted=False)
-            for name, estimator in estimators.items()
-        }
-    usable = [check_estimator_kind(estimator, weighted=False) for estimator in estimators]
+        return dict(zip(map(str, estimators), usable, strict=True))
     names = [type(estimator).__name__ for estimator in usable]
     # Two of one class differ in their parameters, if in anything; repr() may break lines.
     if len(set(names)) < len(names):

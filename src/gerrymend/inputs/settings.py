@@ -80,11 +80,11 @@ def check_fraction(value: Any, argument: str, *, remedy: str = "") -> float:
     return number
 
 
-def check_gamma(gamma: Any) -> float:
+def check_gamma(gamma: Any, argument: str = "gamma") -> float:
     """Return gamma as float; raise ValueError unless it is at least 0."""
     return check_number(
         gamma,
-        "gamma",
+        argument,
         low=0.0,
         remedy="It is the largest unfairness to allow: 0 for none, 0.01 for most rates; of numbers "
         "it is in their unit.",
@@ -109,7 +109,7 @@ def check_gammas(gammas: Any) -> list[float]:
         raise ArgumentError(
             "gammas", f"must be a list of numbers; got {gammas!r}. For one: [{gammas!r}]."
         )
-    levels = [check_gamma(gamma) for gamma in gammas]
+    levels = [check_gamma(gamma, "gammas") for gamma in gammas]
     if not levels:
         raise ArgumentError("gammas", "is empty; pass at least one value of gamma.")
     return levels

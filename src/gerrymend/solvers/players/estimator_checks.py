@@ -29,15 +29,14 @@ def check_estimator_kind(estimator: Any, *, weighted: bool) -> BaseEstimator:
         "HistGradientBoostingClassifier(); or a regressor, such as LinearRegression(), which is "
         "trained on the cost and cut at 0."
     )
+    told = Argument("estimator", value=repr(estimator))
     usable = not isinstance(estimator, type) and hasattr(estimator, "__sklearn_tags__")
     if not usable or not (is_classifier(estimator) or is_regressor(estimator)):
-        raise TypeError(
-            f"estimator={estimator!r} is neither a classifier nor a regressor. {remedy}"
-        )
+        raise ArgumentError(told, f"is neither a classifier nor a regressor. {remedy}")
     needs_weights = weighted or is_classifier(estimator)
     if needs_weights and not has_fit_parameter(_last_step(estimator), "sample_weight"):
         why = "" if is_classifier(estimator) else ", and sample_weight was given"
-        raise TypeError(f"estimator={estimator!r} takes no sample_weight in fit{why}. {remedy}")
+        raise ArgumentError(told, f"takes no sample_weight in fit{why}. {remedy}")
     return estimator
 
 
