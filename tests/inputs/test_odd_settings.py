@@ -200,3 +200,10 @@ def test_a_fault_of_the_classifier_s_own_settings_is_told_as_such():
         pareto_frontier(clf, X, Y, sensitive_features=A)
     with pytest.raises(ArgumentError, match=r"^notion='a' is unknown"):
         pareto_frontier(SubgroupParityClassifier(notion="a"), X, Y, sensitive_features=A)
+
+
+@pytest.mark.parametrize("number", [10**6, 2**31 - 1, 10_001])
+def test_more_workers_than_there_are_cores_anywhere_are_refused(number):
+    """From joblib it was "Numeric literal 2000000 is too large", or as many processes."""
+    with pytest.raises(ArgumentError, match=r"^n_jobs must be .*, at most 10,000, .* got"):
+        audited(n_permutations=3, n_jobs=number)

@@ -24,6 +24,8 @@ from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.interrupts import StoppableTasks
 
 T = TypeVar("T")
+# More than the cores of any machine, or cluster of them.
+_MOST_WORKERS = 10_000
 # The backend's own class is not imported: it needs Dask.
 _DASK = "DaskDistributedBackend"
 
@@ -36,13 +38,16 @@ def check_jobs(n_jobs: Any) -> int | None:
     """
     if n_jobs is None:
         return None
-    # NumPy's durations are whole numbers, too; and joblib has no more workers than a C int counts.
+    # NumPy's durations are whole numbers, too; joblib starts as many workers as it is told, and
+    # counts up from all cores in a C int.
     if isinstance(n_jobs, Integral) and not isinstance(n_jobs, np.timedelta64):
         number = int(n_jobs)
-        if 0 < abs(number) < 2**31:
+        if -(2**31) < number <= _MOST_WORKERS and number != 0:
             return number
     raise ArgumentError(
-        "n_jobs", f"must be a whole number of workers, -1 for all cores, or None; got {n_jobs!r}."
+        "n_jobs",
+        f"must be a whole number of workers, at most {_MOST_WORKERS:,}, -1 for all cores, or None; "
+        f"got {n_jobs!r}.",
     )
 
 
