@@ -207,3 +207,10 @@ def test_more_workers_than_there_are_cores_anywhere_are_refused(number):
     """From joblib it was "Numeric literal 2000000 is too large", or as many processes."""
     with pytest.raises(ArgumentError, match=r"^n_jobs must be .*, at most 10,000, .* got"):
         audited(n_permutations=3, n_jobs=number)
+
+
+@pytest.mark.parametrize("of_class", [[1], {}, set(), np.array([1, 2]), b"a", 1j])
+def test_a_class_that_is_no_label_is_refused_where_it_is_given(of_class):
+    """It was "unhashable type" in the audit."""
+    with pytest.raises(TypeError, match="of_class of a FairnessNotion must be one label"):
+        rate(of_class=of_class)

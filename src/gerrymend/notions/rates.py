@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gerrymend._numeric.sums import Array, total
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.categories import plain_type
 from gerrymend.inputs.held_numbers import held
 from gerrymend.inputs.numbers import LARGEST, is_number_type, short
 from gerrymend.notions.references import (
@@ -120,6 +121,11 @@ class FairnessNotion:
             object.__setattr__(self, "reference", check_reference(self.reference))
         if not isinstance(self.name, str) or not self.name:
             raise TypeError(f"name of a FairnessNotion must be text; got {short(self.name)}.")
+        if self.of_class is not None and plain_type(type(self.of_class)) is None:
+            raise TypeError(
+                "of_class of a FairnessNotion must be one label, a number or text, or None; got "
+                f"{short(self.of_class)}."
+            )
         for field, read in (("event", _as_flag), ("a", _as_coefficient), ("b", _as_coefficient)):
             pair = getattr(self, field)
             unsized = isinstance(pair, np.ndarray) and pair.ndim == 0
