@@ -214,3 +214,9 @@ def test_a_class_that_is_no_label_is_refused_where_it_is_given(of_class):
     """It was "unhashable type" in the audit."""
     with pytest.raises(TypeError, match="of_class of a FairnessNotion must be one label"):
         rate(of_class=of_class)
+
+
+@pytest.mark.parametrize("conditions", [1, "x", [1], None, {}])
+def test_conditions_that_are_none_name_groups(conditions):
+    with pytest.raises(ValueError, match=r"'mine' of groups must map attributes to values"):
+        audit(Y, D, sensitive_features=A, subgroups=ExplicitGroups({"mine": conditions}))

@@ -57,7 +57,7 @@ class ExplicitGroups(SubgroupClass):
             )
         by_name = {column.name: column for column in columns}
         rules = [
-            named_group(f"The explicit group {name!r}", wanted, by_name, str(name))
+            named_group(f"The explicit group {name!r} of groups", wanted, by_name, str(name))
             for name, wanted in self.groups.items()
         ]
         for rule in rules:
