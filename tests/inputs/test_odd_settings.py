@@ -220,3 +220,11 @@ def test_a_class_that_is_no_label_is_refused_where_it_is_given(of_class):
 def test_conditions_that_are_none_name_groups(conditions):
     with pytest.raises(ValueError, match=r"'mine' of groups must map attributes to values"):
         audit(Y, D, sensitive_features=A, subgroups=ExplicitGroups({"mine": conditions}))
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame])
+def test_complex_features_are_refused_without_their_rows(form):
+    values = X + 1234j
+    with pytest.raises(ArgumentError, match=r"^X has complex numbers") as refused:
+        SubgroupParityClassifier().fit(form(values), Y, sensitive_features=A)
+    assert "1234" not in "".join(traceback.format_exception(refused.value, chain=True))

@@ -102,6 +102,10 @@ class FeatureReader:
                     ensure_all_finite="allow-nan" if self.allow_nan else True,
                 )
         except (TypeError, ValueError, OverflowError) as error:
+            if "Complex data" in str(error):  # and then rows of it
+                raise ArgumentError(
+                    "X", "has complex numbers; pass their parts as columns: X.real and X.imag."
+                ) from None
             if words := _in_words(str(error)):
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 raise kind(words) from error
