@@ -1,5 +1,6 @@
 """impact_ratios(): what is compared with whom, who is in no table, and what bad input gets."""
 
+import itertools
 import json
 import re
 
@@ -196,6 +197,29 @@ def test_the_worst_subgroup_in_no_table_is_found_and_bounded():
         for group in depth3.groups:
             if group.n >= 0.1 * len(decided):
                 assert group.rate >= least
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_joint_values_beyond_the_tables_are_worse_than_the_one_that_is_told(seed):
+    """By brute force over all triples, also those that share most people with a table's group."""
+    rng = np.random.default_rng(seed)
+    n = 500
+    people = {
+        name: rng.choice(list("abc"), n, p=[0.5, 0.3, 0.2]) for name in ("race", "sex", "age")
+    }
+    chance = np.where((people["race"] == "a") & (people["sex"] == "a"), 0.2, 0.6)
+    decided = (rng.random(n) < chance).astype(int)
+    found = impact_ratios(decided, sensitive_features=people).unlisted.subgroup
+    worst = 0.0
+    for race, sex, age in itertools.product("abc", repeat=3):
+        parts = [people["race"] == race, people["sex"] == sex, people["age"] == age]
+        triple = np.logical_and.reduce(parts)
+        of_tables = [*parts, *(one & other for one, other in itertools.combinations(parts, 2))]
+        rest = [int((one & ~triple).sum()) for one in of_tables]
+        if triple.sum() >= 10 and not any(0 < few < 10 for few in rest):
+            worst = max(worst, (decided.mean() - decided[triple].mean()) * triple.mean())
+    assert -found.unfairness == pytest.approx(worst, abs=1e-12)
+    assert len(found.rule.attributes) == 3
 
 
 def test_a_subgroup_that_is_in_a_table_is_not_told_as_in_none():

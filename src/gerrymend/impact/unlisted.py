@@ -2,30 +2,39 @@
 
 It is an audit of statistical parity for those who are selected less often than everyone. Its bound
 is over the whole class, in a table or not; of the subgroups that it describes, the first is told
-whose members are those of no group of a table.
+whose members are those of no group of a table. An audit describes subgroups that differ from each
+other, so that a part of a group of a table may be passed by: groups in which more attributes meet
+than in the tables are listed as well, and one that is worse is told.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from gerrymend._numeric.sums import total
 from gerrymend.auditing.examine import examine
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.settings import check_settings
+from gerrymend.auditing.small_groups import identifies
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Tally
 from gerrymend.impact.category_tables import CategoryTable
+from gerrymend.impact.group_sums import group_sums, told
+from gerrymend.impact.meetings import meetings
 from gerrymend.impact.selected import Selected
 from gerrymend.inputs.classes import Decided
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Sample
-from gerrymend.subgroups import Conjunctions, SubgroupClass, ValueSets
+from gerrymend.subgroups import Conjunctions, ExplicitGroups, SubgroupClass, ValueSets
 from gerrymend.subgroups.rules import Members
 
 # Subgroups that the audit describes, to find one among them that is in no table.
 _DESCRIBED = 12
+# Groups of joint values that are looked at one by one, where the audit's are in tables.
+_TRIED = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,24 +143,101 @@ def look_beyond(
     )
     tally = Tally.of_sample(sample)
     report = examine(tally, **settings)
-    cells = {column.name: column for column in tally.columns}
-    listed = {members.tobytes(): who for members, who in _listed(cells, tables)}
+    listed = Listed.of(tally, tables, min_group_size)
+    found, worst = _first_unlisted(report.top, listed)
+    # Of groups that are nearly the same people an audit describes one, perhaps that of a table.
+    chosen = settings["subgroups"]
+    if worst is not None and isinstance(chosen, Conjunctions):
+        joint = _joint_values(read, columns, tables, chosen.max_depth)
+        for values, unfairness in joint:
+            if found is not None and unfairness <= abs(found.unfairness):
+                break
+            one = _measured(tally, settings, values)
+            if one is not None and _first_unlisted([one], listed)[0] is not None:
+                found = one
+                break
+    return Unlisted(found, worst, report)
+
+
+def _first_unlisted(
+    subgroups: Sequence[Subgroup], listed: "Listed"
+) -> tuple[Subgroup | None, str | None]:
+    """Return the first subgroup that is in no table, and the group of a table before it."""
     worst = None
-    for subgroup in report.top:
-        who = listed.get(subgroup.rule.members(cells).tobytes())
-        if who is None and subgroup.treated == "worse":
-            return Unlisted(subgroup, worst, report)
+    for subgroup in subgroups:
+        members = subgroup.rule.members(listed.cells)
+        who = listed.name_of(members)
+        if who is None and subgroup.treated == "worse" and not listed.tells_of_few(members):
+            return subgroup, worst
         worst = worst or who
-    return Unlisted(None, worst, report)
+    return None, worst
 
 
-def _listed(
-    cells: Mapping[str, Column], tables: Sequence[CategoryTable]
-) -> list[tuple[Members, str]]:
-    """Return the members of each group of the tables, by cell, and who they are in words."""
+def _joint_values(
+    read: Selected, columns: Sequence[Column], tables: Sequence[CategoryTable], max_depth: int
+) -> list[tuple[dict[str, Any], float]]:
+    """Return groups in which more attributes meet than in tables, the most unfair first.
+
+    Only those that are selected less often than everyone, each with its unfairness.
+    """
+    depth = max(len(table.attributes) for table in tables)
+    chosen = [one for one in meetings(columns, max_depth) if len(one) > depth]
+    weight = total(read.weight)
+    overall = total(read.weight * read.is_in) / weight
     found = []
-    for table in tables:
-        for group in table.groups:
-            columns = [cells[name].equals(value) for name, value in group.values.items()]
-            found.append((np.logical_and.reduce(columns), group.describe()))
-    return found
+    for meeting in chosen:
+        sums = group_sums(meeting, read.weight, read.is_in)
+        unfairness = (overall * sums.weight - sums.selected) / weight
+        found += list(zip(sums.values, unfairness.tolist(), strict=True))
+    below = [pair for pair in found if pair[1] > 0]
+    return sorted(below, key=lambda pair: -pair[1])[:_TRIED]
+
+
+def _measured(
+    tally: Tally, settings: Mapping[str, Any], values: Mapping[str, Any]
+) -> Subgroup | None:
+    """Return a group as an audit of it alone describes it; None where it is too small for that."""
+    alone = {"subgroups": ExplicitGroups({told(values): dict(values)}), "n_permutations": 0}
+    worst = examine(tally, **{**settings, **alone, "top": 1}).worst
+    return None if worst is None else replace(worst, p_value=None)
+
+
+class Listed(NamedTuple):
+    """The groups of the tables: their members by cell, and who they are in words."""
+
+    cells: Mapping[str, Column]
+    n_rows: NDArray[np.intp]
+    members: list[Members]
+    names: list[str]
+    min_group_size: int
+
+    @classmethod
+    def of(cls, tally: Tally, tables: Sequence[CategoryTable], min_group_size: int) -> "Listed":
+        """Return the groups of tables as members of the cells of a tally."""
+        cells = {column.name: column for column in tally.columns}
+        groups = [group for table in tables for group in table.groups]
+        members = [
+            np.logical_and.reduce([cells[name].equals(value) for name, value in one.values.items()])
+            for one in groups
+        ]
+        names = [group.describe() for group in groups]
+        return cls(cells, tally.n_rows.sum(axis=0), members, names, min_group_size)
+
+    def name_of(self, members: Members) -> str | None:
+        """Return the group of a table that has the same members, in words; None if none has."""
+        for name, other in zip(self.names, self.members, strict=True):
+            if np.array_equal(members, other):
+                return name
+        return None
+
+    def tells_of_few(self, members: Members) -> bool:
+        """Return whether a group and one of a table that holds it, or is in it, differ by few."""
+        inside = int(self.n_rows[members].sum())
+        for other in self.members:
+            shared = int(self.n_rows[members & other].sum())
+            of_other = int(self.n_rows[other].sum())
+            if shared in (inside, of_other) and identifies(
+                abs(inside - of_other), self.min_group_size
+            ):
+                return True
+        return False

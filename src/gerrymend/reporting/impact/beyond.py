@@ -18,10 +18,12 @@ def beyond_sentences(data: Mapping[str, Any]) -> list[str]:
         return ["No subgroup that is in no table was looked for."]
     sentences = [_who(found, data)]
     if found["listed"] is not None:
-        sentences.append(
-            f"One that is in a table has more unfairness, or is nearly the same people: "
-            f"{found['listed']}."
+        which = (
+            "The worst of those that were searched is in a table"
+            if found["subgroup"] is None
+            else "One that is in a table has more unfairness"
         )
+        sentences.append(f"{which}: {found['listed']}.")
     return [*sentences, *_bound(found, data), _chance(found)]
 
 

@@ -18,7 +18,10 @@ Data = Mapping[str, Any]
 def what_it_is(data: Data) -> list[str]:
     """Say what the table is, and what it is not."""
     control = data["reference"]
-    compared = "that of the most approved group" if control is None else f"that of {control}"
+    most = "that of the group that the model approves most"
+    compared = (
+        most if control is None else f"that of {control} (where no such group was named, {most})"
+    )
     return [
         "Each line is a model that was trained for the same purpose, with as little error as the "
         "unfairness that it may have (gamma) leaves: a search for less discriminatory "
