@@ -15,6 +15,10 @@ SAYS = {
         "there are 2: with the rate of those who are alike",
         "sex = woman and age ≥ 45",
     ],
+    "tables_for_a_regulator": [
+        "Of sex and race the lowest ratio is 0.84",
+        "In no table: sex = Female and race = Black and age = 40 and older, invited 10%",
+    ],
     "waiting_times": [
         "age ≥ 69 and home = country",
         "days, against",
