@@ -18,6 +18,7 @@ from gerrymend.auditing import audit_counts as counting
 from gerrymend.auditing import examine as examination
 from gerrymend.auditing import provenance
 from gerrymend.checker import classes
+from gerrymend.impact import unlisted
 from tests.checking import assert_tally_checked
 
 # No time limit on an example: a busy machine is no bug. The suite tries the same few every time,
@@ -117,7 +118,7 @@ def every_report_is_checked(monkeypatch):
             assert_tally_checked(report, tally)
         return report
 
-    for module in (auditing, counting):
+    for module in (auditing, counting, unlisted):
         monkeypatch.setattr(module, "examine", examine_and_check)
 
 
