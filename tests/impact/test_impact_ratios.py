@@ -232,6 +232,13 @@ def test_a_subgroup_that_is_in_a_table_is_not_told_as_in_none():
         assert tuple(sorted(tuple(one.split(" = ")) for one in words.split(" and "))) not in groups
 
 
+def test_so_few_rows_that_an_audit_tells_no_rate_have_tables_all_the_same():
+    made = impact_ratios([1, 0, 1], sensitive_features={"g": ["a", "b", "b"]})
+    assert made.unlisted.overall_rate == pytest.approx(2 / 3)
+    assert made.unlisted.least_rate(1.0) <= 2 / 3
+    assert "No subgroup was found" in " ".join(str(made).split())
+
+
 def test_small_groups_are_marked_and_not_described_by_the_search():
     people, decided, worst = planted()
     made = impact_ratios(decided, sensitive_features=people, min_group_size=int(worst.sum()) + 1)

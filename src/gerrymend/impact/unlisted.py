@@ -47,6 +47,8 @@ class Unlisted:
         Who is in, with its rate of being selected; None where none was found that may be described.
     listed : str or None
         The group of a table that has more unfairness than it, where one has most of the class.
+    overall_rate : float
+        That of all rows.
     report : AuditReport
         The audit: its `upper_bound` holds for every subgroup of its class, in a table or not.
 
@@ -61,6 +63,7 @@ class Unlisted:
 
     subgroup: Subgroup | None
     listed: str | None
+    overall_rate: float
     report: AuditReport
 
     @property
@@ -74,9 +77,7 @@ class Unlisted:
         Its unfairness is its share times how far its rate is below everyone's, so that the rate is
         no more than upper_bound / share below that.
         """
-        overall = self.report.overall_rates[0].rate
-        assert overall is not None  # of decisions there is one
-        return max(0.0, overall - self.upper_bound / share)
+        return max(0.0, self.overall_rate - self.upper_bound / share)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain data, with the audit behind it."""
@@ -89,7 +90,7 @@ class Unlisted:
             "no_bound": report.no_bound,
             "covers": report.covers,
             "unfairness": report.unfairness,
-            "overall_rate": report.overall_rates[0].rate,
+            "overall_rate": self.overall_rate,
             "p_value": report.p_value,
             "n_permutations": report.n_permutations,
             "min_group_size": report.min_group_size,
@@ -145,10 +146,11 @@ def look_beyond(
     report = examine(tally, **settings)
     listed = Listed.of(tally, tables, min_group_size)
     found, worst = _first_unlisted(report.top, listed)
+    overall = total(read.weight * read.is_in) / total(read.weight)
     # Of groups that are nearly the same people an audit describes one, perhaps that of a table.
     chosen = settings["subgroups"]
     if worst is not None and isinstance(chosen, Conjunctions):
-        joint = _joint_values(read, columns, tables, chosen.max_depth)
+        joint = _joint_values(read, columns, tables, chosen.max_depth, overall)
         for values, unfairness in joint:
             if found is not None and unfairness <= abs(found.unfairness):
                 break
@@ -156,7 +158,7 @@ def look_beyond(
             if one is not None and _first_unlisted([one], listed)[0] is not None:
                 found = one
                 break
-    return Unlisted(found, worst, report)
+    return Unlisted(found, worst, overall, report)
 
 
 def _first_unlisted(
@@ -174,7 +176,11 @@ def _first_unlisted(
 
 
 def _joint_values(
-    read: Selected, columns: Sequence[Column], tables: Sequence[CategoryTable], max_depth: int
+    read: Selected,
+    columns: Sequence[Column],
+    tables: Sequence[CategoryTable],
+    max_depth: int,
+    overall: float,
 ) -> list[tuple[dict[str, Any], float]]:
     """Return groups in which more attributes meet than in tables, the most unfair first.
 
@@ -183,7 +189,6 @@ def _joint_values(
     depth = max(len(table.attributes) for table in tables)
     chosen = [one for one in meetings(columns, max_depth) if len(one) > depth]
     weight = total(read.weight)
-    overall = total(read.weight * read.is_in) / weight
     found = []
     for meeting in chosen:
         sums = group_sums(meeting, read.weight, read.is_in)
