@@ -19,6 +19,7 @@ PAGES = (
     "docs/paper.md",
     "docs/getting_started.md",
     "docs/coming_from.md",
+    "docs/changes.md",
 )
 
 
@@ -66,6 +67,11 @@ def commands(page):
         ("README.md", ["audit", "fit"], {"audit.html", "model.skops"}),
         ("docs/auditing.md", ["audit", "audit"], {"audit.html", "report.json"}),
         ("docs/impact.md", ["impact", "impact"], {"impact.html", "impact.csv", "impact.xlsx"}),
+        (
+            "docs/changes.md",
+            ["audit", "compare", "watch"],
+            {"old.json", "changes.html", "watch.json"},
+        ),
         (
             "docs/training.md",
             ["frontier", "fit", "predict"],
