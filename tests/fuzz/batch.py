@@ -19,6 +19,7 @@ import numpy as np
 
 from tests.fuzz import (
     calibration_cases,
+    change_cases,
     command_cases,
     comparison_cases,
     impact_cases,
@@ -41,6 +42,8 @@ MAKERS: tuple[Callable[[np.random.Generator], Case], ...] = (
     row_cases.prove_case,
     impact_cases.impact_case,
     impact_cases.impact_case,
+    change_cases.compare_case,
+    change_cases.watch_case,
     row_cases.bootstrap_case,
     row_cases.surface_case,
     row_cases.frame_case,
