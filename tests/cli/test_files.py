@@ -240,3 +240,86 @@ def test_a_quote_that_is_not_closed_is_told_of(tmp_path, command):
     code, _, error = call(command, file, "--label", "y", "--protected", "town", *decided)
     assert code == 2
     assert "can't be read as a table" in " ".join(error.split())
+
+
+def lines_of(people):
+    """Lines with a decimal comma in one column, and a point in another."""
+    ages = people["age"].to_list()
+    rows = people.select("town", "y", "d").rows()
+    return ["town;age;score;y;d"] + [
+        f"{town};{age},5;0.{1000 + 7 * i};{y};{d}"
+        for i, ((town, y, d), age) in enumerate(zip(rows, ages, strict=True))
+    ]
+
+
+@pytest.mark.parametrize(("line", "n_fields"), [("{};x;y", 7), ("Ulm;18,5;0.5;1", 4)])
+def test_a_line_of_another_length_is_refused_by_its_number(people, tmp_path, line, n_fields):
+    """Polars cuts it, or fills it up, where not all columns are read."""
+    lines = lines_of(people)
+    lines[11] = line.format(lines[11])
+    path = tmp_path / "odd.csv"
+    path.write_text("\n".join(lines))
+    code, _, err = call("audit", path, *OPTIONS, "--decimal", ",", "--protected", "town")
+    assert code == 2
+    told = f"line 12 has {n_fields} fields, and the header names 5 columns"
+    assert told in " ".join(err.split())
+
+
+def test_a_line_break_in_quotes_and_a_last_separator_are_no_other_length(people, tmp_path):
+    lines = lines_of(people)
+    lines[3] = '"Bad\nEms";18,5;0.5;1;0;'
+    lines[4] += ";"
+    path = tmp_path / "well.csv"
+    path.write_text("\n".join(lines) + "\n")
+    report_of(path, "--decimal", ",", protected="age")
+    path.write_text("\n".join([*lines, "Ulm;1;1"]))
+    code, _, err = call("audit", path, *OPTIONS, "--decimal", ",", "--protected", "age")
+    assert code == 2
+    assert f"line {len(lines) + 2} has 3 fields" in " ".join(err.split())
+
+
+def test_a_decimal_point_beside_decimal_commas_is_read_and_told(people, tmp_path):
+    lines = lines_of(people)
+    path = tmp_path / "both.csv"
+    path.write_text("\n".join(lines))
+    scored = ["--label", "y", "--score", "score", "--threshold", "0.15", "--permutations", "0",
+              "--subgroups", "marginals", "--json", "-", "--protected", "age"]  # fmt: skip
+    code, out, err = call("audit", path, *scored, "--decimal", ",")
+    assert code in (0, 1), err
+    assert "has a decimal point in score, though --decimal is a comma" in " ".join(err.split())
+    plain = tmp_path / "plain.csv"
+    plain.write_text("\n".join(line.replace(",5", ".5") for line in lines))
+    _, expected, _ = call("audit", plain, *scored)
+    assert json.loads(out)["worst"] == json.loads(expected)["worst"]
+
+
+@pytest.mark.parametrize("score", ["1.234", "0.5", "01.5"])
+def test_points_that_may_part_thousands_are_refused_with_a_remedy_that_helps(
+    people, tmp_path, score
+):
+    """1.234 is either; 0.5 is clear, and beside a comma it isn't; 01.5 is a code."""
+    lines = [line.split(";") for line in lines_of(people)]
+    other = "0,25" if score == "0.5" else score
+    rows = [[*line[:2], other if i % 2 else score, *line[3:]] for i, line in enumerate(lines[1:])]
+    path = tmp_path / "thousands.csv"
+    path.write_text("\n".join(map(";".join, [lines[0], *rows])))
+    code, _, err = call("audit", path, "--label", "y", "--score", "score", "--protected", "town",
+                        "--decimal", ",")  # fmt: skip
+    told = " ".join(err.split())
+    assert code == 2
+    assert "which is given: write all of them so in FILE" in told
+    assert "--threshold is given" not in told
+
+
+def test_fit_offers_to_leave_out_what_it_can_not_read(people, tmp_path):
+    lines = [line.split(";") for line in lines_of(people)]
+    rows = [[*line[:2], f"1.{100 + i}", *line[3:]] for i, line in enumerate(lines[1:])]
+    path = tmp_path / "thousands.csv"
+    path.write_text("\n".join(map(";".join, [lines[0], *rows])))
+    asked = ["fit", path, "--label", "y", "--protected", "town", "--decimal", ",", "--out",
+             tmp_path / "model.skops"]  # fmt: skip
+    code, _, err = call(*asked, "--drop", "d")
+    assert code == 2
+    told = " ".join(err.split())
+    assert "--decimal is a comma, which they don't have" in told
+    assert "or leave the column out with --drop" in told

@@ -309,6 +309,12 @@ class AuditRequest(TableRequest):
         )
 
     @property
+    def _cut_option(self) -> dict[str, str]:
+        """The option behind the cut of scores, where it was not given."""
+        by_default = self.score is not None and self.threshold is None
+        return {"threshold": "a cut (--threshold, 0.5 by default)"} if by_default else {}
+
+    @property
     def options(self) -> dict[str, str]:
         """The option, with its column, behind each argument of audit() and audit_counts()."""
         ((option, column),) = self.decided.items()
@@ -324,6 +330,7 @@ class AuditRequest(TableRequest):
             n_permutations="--permutations",
             n_resamples="--resamples",
         ) | {
+            **self._cut_option,
             "threshold=0.5": "--score with --threshold 0.5",
             "decision_probabilities=True": "--probability",
         }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gerrymend._runtime.extras import need
 from gerrymend._runtime.files import write_whole
+from gerrymend.cli.csv_checks import types_of, with_points
 from gerrymend.cli.file_contents import Source, not_a_table, source_of, start_of
 from gerrymend.cli.typed_tables import read_sheet, retyped
 from gerrymend.cli.written_numbers import check_integers, check_lines, check_texts
@@ -152,7 +153,7 @@ def _csv(
         "glob": False,
     }
     # Inferred from the whole file, once: with the schema given, no later query infers it again.
-    schema = pl.scan_csv(source, infer_schema_length=None, **how).collect_schema()
+    schema = types_of(path, source, how)
     schema |= {name: pl.String() for name in texts if name in schema}
     frame = pl.scan_csv(source, schema=schema, **how)
     # Only columns with numbers so large, or with zeros, are read again, as text.
@@ -163,7 +164,7 @@ def _csv(
         written = pl.scan_csv(source, schema=schema | dict.fromkeys(names, pl.String()), **how)
         plain = pl.col(names).str.strip_chars().str.replace(reading.decimal, ".", literal=True)
         check_texts(path, written.select(plain))
-    return frame
+    return with_points(path, frame, [*texts]) if reading.decimal == "," else frame
 
 
 def unreadable(path: Path, error: Exception) -> ValueError:

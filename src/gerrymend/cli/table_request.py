@@ -25,6 +25,18 @@ from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 if TYPE_CHECKING:
     import polars as pl
 
+# How numbers that were read as text are read as numbers, by whether --decimal is a comma.
+_DECIMALS = {
+    False: {
+        DECIMAL_COMMA.name: "--decimal=','",
+        TO_NUMBERS.name: "Write them as plain numbers in FILE",
+    },
+    True: {
+        DECIMAL_COMMA.name: "--decimal=',', which is given: write all of them so in FILE",
+        TO_NUMBERS.name: "--decimal is a comma, which they don't have: write them with one in FILE",
+    },
+}
+
 
 @dataclass(frozen=True)
 class TableRequest:
@@ -202,8 +214,7 @@ class TableRequest:
             AS_CATEGORY.name: "--categorical",
             DROP_ROWS.name: "--drop-missing",
             IN_RANGES.name: "--ranges, such as age=30,50",
-            DECIMAL_COMMA.name: "--decimal=','",
-            TO_NUMBERS.name: "Write them as plain numbers in FILE",
+            **_DECIMALS[self.decimal == ","],
             BY_DATE.name: "--dates, which reads those that are written 2024-12-31 or 31.12.2024",
         }
 

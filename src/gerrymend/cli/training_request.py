@@ -35,6 +35,7 @@ from gerrymend.inputs.settings import (
     check_test_size,
     check_whole,
 )
+from gerrymend.inputs.text_numbers import TO_NUMBERS
 from gerrymend.inputs.validation import at_least, check_column
 from gerrymend.notions import (
     NOTION_NAMES,
@@ -338,13 +339,16 @@ class TrainingRequest(TableRequest):
 
         These are options of `gerrymend frontier`; FitRequest has some more.
         """
-        return self.options_with(
+        shared = self.options_with(
             X=f"FILE {self.file}",
             y=f"--label {self.label}",
             today=" ".join(next(iter(self.decided.items()), ())),
             gamma="--gammas",
             audit_budget="--budget",
         )
+        # It may be a column that the model decides by, which can do without it.
+        to_numbers = f"{shared[TO_NUMBERS.name]}, or leave the column out with --drop"
+        return shared | {TO_NUMBERS.name: to_numbers}
 
 
 class FitRequest(TrainingRequest):
