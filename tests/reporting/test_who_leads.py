@@ -225,3 +225,32 @@ class Group(dict):
         from gerrymend._runtime.errors import inert
 
         super().__init__(subgroup=inert(rule.describe()), rule=rule.to_dict())
+
+
+def test_the_group_of_the_json_is_the_one_that_text_and_page_begin_with():
+    """Where all is allowed the heading names who stands out, and `lead` was the largest one."""
+    rng = np.random.default_rng(6)
+    n = 3000
+    town = rng.choice(["Au", "Bad Ems", "Ulm", "Rom"], n, p=[0.04, 0.3, 0.3, 0.36])
+    sex = rng.choice(["F", "M"], n)
+    rate = np.where(town == "Au", 0.75, np.where(sex == "F", 0.36, 0.26))
+    refused = (rng.random(n) < rate).astype(int)
+    attributes = {"town": town, "sex": sex}
+    report = audit(None, refused, sensitive_features=attributes, notion="statistical_parity",
+                   favourable="negative", n_permutations=39, subgroups="conjunctions",
+                   gamma=0.2)  # fmt: skip
+    data = report.to_dict()
+    assert max(data["p_value"], data["sharpest"]["p_value"]) <= 0.05
+    sharp = data["sharpest"]["subgroup"]["subgroup"]
+    assert sharp != data["worst"]["subgroup"]
+    assert (data["lead"]["subgroup"], data["lead"]["p_value_of"]) == (sharp, "group")
+    assert str(report.lead) == sharp
+    assert f"{sharp} stands out" in look(data).heading
+    assert audit_view(data)["subgroups"][0]["name"] == sharp
+    named = [one for one in verdict_sentences(data) if " of 3,000 rows" in one]
+    assert named[0] == data["lead"]["sentence"]
+    rows = {"y_true": None, "y_pred": refused, "sensitive_features": attributes}
+    assert check_report(data, **rows).problems == []
+    lie = {name: data["worst"].get(name, data["lead"][name]) for name in data["lead"]}
+    problems = check_report({**data, "lead": lie}, **rows).problems
+    assert any(one.startswith("subgroup of lead is stated as ") for one in problems)

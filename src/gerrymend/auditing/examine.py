@@ -28,6 +28,7 @@ from gerrymend.auditing.references import check_references
 from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import Subgroup, beyond_rounding
 from gerrymend.auditing.tally import NotionTally, Tally, largest_rounding
+from gerrymend.auditing.verdict import EXCEEDS, verdict
 from gerrymend.notions import OVERALL, AnyNotion
 from gerrymend.subgroups import LinearThresholds, SubgroupClass, Trees
 from gerrymend.subgroups.base import Bracket, most_of_any, value_of_all
@@ -137,6 +138,7 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
             top=several,
             sides=sides,
             gamma=gamma,
+            exceeds=verdict(unfairness, upper_bound, gamma, rounding) == EXCEEDS,
             min_group_size=min_group_size,
             side=side,
             intersection=intersection,

@@ -34,7 +34,7 @@ from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import NotionTally
 from gerrymend.auditing.where_it_lies import where_it_lies
 from gerrymend.notions import FairnessNotion
-from gerrymend.reporting.audit.who_leads import sentence_leads
+from gerrymend.reporting.audit.who_leads import sentence_leads, stands_before
 from gerrymend.subgroups import Marginals
 from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.rules import Rule
@@ -57,6 +57,8 @@ class ToTell:
         Who is treated worst, and who best.
     gamma, side, intersection, discovery_rate
         As in `examine`.
+    exceeds : bool
+        Whether the largest unfairness is shown to be above gamma.
     min_group_size : int
         The floor of `small_groups`.
     named : sequence of NamedGroups
@@ -73,6 +75,7 @@ class ToTell:
     top: Sequence[Subgroup]
     sides: Sides
     gamma: float
+    exceeds: bool
     min_group_size: int
     side: str
     intersection: tuple[str, ...] | None
@@ -118,7 +121,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     """Return the fields of a report that tell of groups, of which none discloses a small one."""
     deadline = time.monotonic() + ask.seconds
     # Who stands out will lead then, so it is told before what might keep it back.
-    first = _is_chance(ask) or not _is_told(ask.lead)
+    first = _stands_before(ask, ask.lead)
     sharpest, sharpest_kept_back = _tell_sharpest(ask) if first else (None, [])
     said, said_kept_back = _tell_sentence(ask)
     kept_back = [*ask.sides.kept_back, *said_kept_back]
@@ -175,10 +178,15 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
 
 
 def _leading(ask: ToTell, largest: Subgroup | None, sharp: Subgroup | None) -> Subgroup | None:
-    """Return who leads: who stands out, where the largest unfairness may be chance or a formula."""
+    """Return who leads: who stands out, or who has the largest unfairness."""
     if sharp is None or (largest is not None and _is_same(largest, sharp)):
         return largest
-    return sharp if _is_chance(ask) or not _is_told(largest) else largest
+    return sharp if _stands_before(ask, largest) else largest
+
+
+def _stands_before(ask: ToTell, largest: Subgroup | None) -> bool:
+    """Return whether who stands out comes before the largest unfairness, as in every wording."""
+    return stands_before(exceeds=ask.exceeds, is_chance=_is_chance(ask), is_told=_is_told(largest))
 
 
 def _is_same(one: Subgroup, other: Subgroup) -> bool:

@@ -51,15 +51,19 @@ def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
 
 
 def leading(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return who leads: who stands out, where the largest unfairness may be chance, or a formula.
+    """Return who leads: who stands out, unless the largest unfairness can be named and exceeds.
 
+    It leads only where it exceeds gamma and is no chance as well.
     `first` is the group of it, unless one in a sentence stands for that.
     """
     worst = largest(first, stated)
     sharp = _sharpest(stated)
     if sharp is None or _is_same(sharp, worst):
         return worst
-    return sharp if _is_chance(first, stated) or worst is None or not says_who(worst) else worst
+    exceeds = stated["verdict"] == "exceeds gamma"
+    if not exceeds or _is_chance(first, stated) or worst is None or not says_who(worst):
+        return sharp
+    return worst
 
 
 def largest(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -120,14 +120,32 @@ def sharpest(report: Report) -> Subgroup | None:
 def headline(report: Report) -> Subgroup | None:
     """Return the subgroup that a report is about, and leads with.
 
-    It is the one of the largest unfairness; where that may be chance, or takes a formula, the one
-    that stands out from chance, if there is one: that can be named, and is tested for itself.
+    It is the one of the largest unfairness, or the one that stands out from chance, if there is
+    one and `stands_before` says so: that can be named, and is tested for itself.
     """
     first = largest(report)
     one = sharpest(report)
     if one is None or is_named(one, first):
         return first
-    return one if is_chance(report) or not is_told(first) else first
+    before = stands_before(
+        exceeds=report["verdict"] == "exceeds gamma",
+        is_chance=is_chance(report),
+        is_told=is_told(first),
+    )
+    return one if before else first
+
+
+def stands_before(*, exceeds: bool, is_chance: bool, is_told: bool) -> bool:
+    """Return whether who stands out from chance comes before the largest unfairness.
+
+    That leads only where it exceeds what is allowed, is no chance and can be named.
+
+    >>> stands_before(exceeds=True, is_chance=False, is_told=True)
+    False
+    >>> stands_before(exceeds=False, is_chance=False, is_told=True)
+    True
+    """
+    return is_chance or not (exceeds and is_told)
 
 
 def is_told(first: Subgroup | None) -> bool:
