@@ -362,7 +362,8 @@ def test_the_checker_finds_a_forged_class(how):
         ({"y_pred": np.linspace(0, 1, 40), "decision_probabilities": True},
          r"scores or probabilities are those of one"),
         ({"pos_label": "never"}, "pos_label='never' is no label of y_true"),
-        ({"favourable": "positive"}, "favourable='positive' speaks of one positive label"),
+        ({"favourable": "positive"}, r"favourable='positive' speaks of one positive label, and "
+                                     r"there are 3 \('later', 'now', 'soon'\)"),
         ({"side": "disadvantaged"}, "needs to know whether a high false positive rate"),
         ({"y_true": None, "notion": "error_rate"}, "can't be told without labels"),
         ({"y_true": np.tile([0.5, 1.5, 2.5, 3.5], 10)}, "y_true has 4 different numbers"),

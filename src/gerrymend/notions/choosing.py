@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.numbers import short
 from gerrymend.inputs.settings import check_choice, did_you_mean
@@ -38,6 +40,8 @@ _SCORES: dict[str, tuple[AnyNotion, ...]] = {
     notion.name: (notion,) for notion in (MULTIACCURACY, MULTICALIBRATION)
 }
 _BY_NAME = _RATES | _OUTCOMES | _SCORES
+# So many labels are listed in an error.
+_MOST_SHOWN = 6
 
 NOTION_NAMES = tuple(_RATES)
 OUTCOME_NAMES = tuple(_OUTCOMES)
@@ -220,13 +224,25 @@ def by_class(
         if favourable is not None:
             raise ArgumentError(
                 Argument("favourable", value=repr(favourable)),
-                f"speaks of one positive label, and there are {len(classes)}, each of which is "
-                "compared with the others in turn. Name the label that is meant as ",
+                f"speaks of one positive label, and there are {len(classes)}{_shown(classes)}, "
+                "each of which is compared with the others in turn. Mend or drop rows with a label "
+                "that is a slip; or name the one that is meant as ",
                 Argument("pos_label"),
                 f"; or leave it out, and no group is called worse off for its {notion.words}.",
             )
         found += [notion.against_the_rest(label) for label in classes]
     return tuple(found)
+
+
+def _shown(classes: Sequence[Any]) -> str:
+    """Return the first labels in brackets, by which a slip is seen.
+
+    >>> _shown([0, 1, 2]), _shown("abcdefgh")
+    (' (0, 1, 2)', " ('a', 'b', 'c', 'd', 'e', 'f', …)")
+    """
+    more = ", …" if len(classes) > _MOST_SHOWN else ""
+    plain = np.asarray(classes, dtype=object)[:_MOST_SHOWN].tolist()
+    return f" ({', '.join(map(short, plain))}{more})"
 
 
 def as_rates(notion: NotionLike, argument: str = "notion") -> tuple[FairnessNotion, ...]:
