@@ -117,6 +117,28 @@ def test_the_model_is_what_the_library_trains(people, folder, tmp_path, kind):
     assert f"differs most {report.worst.describe()}" in words
 
 
+def test_a_model_that_learned_nothing_is_told_beside_one_that_decides_all_alike(tmp_path):
+    """It is fair, since it is useless; the error alone doesn't show that."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.random(400), "sex": rng.choice(["F", "M"], 400),
+                          "y": [1, 0, 0, 0] * 100})  # fmt: skip
+    frame.write_csv(tmp_path / "noise.csv")
+    clear = frame.with_columns(x=pl.col("y") + 0.1 * pl.col("x"))
+    clear.write_csv(tmp_path / "clear.csv")
+    told = {}
+    for name in ("noise", "clear"):
+        _, out, _ = call("fit", tmp_path / f"{name}.csv", "--label", "y", "--protected", "sex",
+                         "--subgroups", "marginals", "--gamma", 0.05, "--max-iter", 20,
+                         "--estimator", "tree" if name == "clear" else "logistic",
+                         "--out", tmp_path / f"{name}.skops")  # fmt: skip
+        told[name] = " ".join(out.split())
+    assert "; to decide all alike has 25 %; the model is no better than that" in told["noise"]
+    assert (
+        "error 0 %, of decisions as they are drawn; to decide all alike has 25 %" in told["clear"]
+    )
+    assert "no better" not in told["clear"]
+
+
 def test_the_other_label_may_be_the_positive_one(people, folder, tmp_path):
     """A false positive is then what was a false negative: the same model, and the same figures."""
     how = [folder / "people.csv", *USUAL, "--gamma", 0.02]

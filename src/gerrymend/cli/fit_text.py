@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from gerrymend.auditing.doubts import Doubt
@@ -12,6 +13,7 @@ from gerrymend.auditing.report import AuditReport
 from gerrymend.cli.table_encoding import names_of
 from gerrymend.cli.training_request import AnyPrepared, TrainingRequest
 from gerrymend.frontier.points import OnRows
+from gerrymend.inputs.sample import Sample
 from gerrymend.reporting.audit.changes import level_sentences
 from gerrymend.reporting.audit.direction import direction_sentences
 from gerrymend.reporting.audit.document import Document
@@ -32,6 +34,8 @@ from gerrymend.reporting.wording import capitalised, count, percent, unfairness,
 
 # The values of --gate, and verdicts from the best to the worst.
 GATES = ("train", "test", "both")
+# From this part of the error of deciding all alike on, a model is no better than that.
+_NO_BETTER = 0.98
 _GRAVITY = ("within gamma", "undecided", "exceeds gamma")
 
 
@@ -132,8 +136,10 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest, document: D
             paragraph_spans(shown.style, shown.heading, sentences, width),
             fact_spans([("Unfairness", unfairness_line(report))], width),
             *(
-                fact_spans(_sample(name, sample), width)
-                for name, sample in zip(fitted.names, fitted.measured, strict=True)
+                fact_spans(_sample(name, sample, rows), width)
+                for name, sample, rows in zip(
+                    fitted.names, fitted.measured, fitted.prepared.samples, strict=True
+                )
             ),
             fact_spans(
                 [
@@ -150,13 +156,27 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest, document: D
     console.print()
 
 
-def _sample(name: str, measured: OnRows) -> Facts:
+def _error_words(error: float, rows: Any) -> str:
+    """Return the error on some rows beside that of deciding all alike, where labels are here.
+
+    A model that is no better than that has learned nothing, and may be fair by it.
+    """
+    told = f"{percent(error)}, of decisions as they are drawn"
+    if not isinstance(rows, Sample):
+        return told
+    positive = float(np.average(rows.y, weights=rows.given_weight))
+    alike = min(positive, 1.0 - positive)
+    useless = "; the model is no better than that" if error >= _NO_BETTER * alike else ""
+    return f"{told}; to decide all alike has {percent(alike)}{useless}"
+
+
+def _sample(name: str, measured: OnRows, rows: Any) -> Facts:
     """Return error, unfairness and worst subgroup of a model on some rows."""
     report = measured.report.to_dict()
     found = unfairness(report["unfairness"], report["gamma"])
     facts = [
         (capitalised(name), count(report["n_rows"])),
-        ("  error", f"{percent(measured.error)}, of decisions as they are drawn"),
+        ("  error", _error_words(measured.error, rows)),
         ("  unfairness", f"{found} at worst; {proven_words(report, report['gamma'])}"),
     ]
     for standing, one in described(report)[: 2 if report["disadvantaged"] else 1]:
