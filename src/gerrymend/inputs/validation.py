@@ -189,7 +189,12 @@ def are_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 def check_none(missing: int, argument: str) -> None:
     """Raise ValueError if the number of missing values isn't 0."""
     if missing:
-        raise ArgumentError(argument, f"has {missing} missing values; fill in or drop these rows.")
+        rows = (
+            "value; fill it in or drop that row"
+            if missing == 1
+            else ("values; fill in or drop these rows")
+        )
+        raise ArgumentError(argument, f"has {missing} missing {rows}.")
 
 
 def as_pair(classes: NDArray[Any]) -> tuple[Any, Any]:
