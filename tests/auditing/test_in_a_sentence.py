@@ -8,11 +8,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from gerrymend import LinearThresholds, SubgroupParityClassifier, Trees, audit, pareto_frontier
-from gerrymend.auditing.chosen_subgroups import cells_of
 from gerrymend.auditing.composition import composition
 from gerrymend.auditing.from_rows import tally_of_rows
 from gerrymend.auditing.in_a_sentence import can_be_said, sentence_class, sentence_group
-from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.inference.disclosure import Published, cells_of
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.inputs.protected import Column, distinct_rows, read_columns
 from gerrymend.notions import FALSE_POSITIVE_RATE

@@ -10,9 +10,8 @@ import pytest
 
 from gerrymend import Conjunctions, ExplicitGroups, ValueSets, audit, check_report
 from gerrymend.auditing import where_it_lies as module
-from gerrymend.auditing.chosen_subgroups import cells_of
 from gerrymend.auditing.from_rows import tally_of_rows
-from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.inference.disclosure import Published, cells_of
 from gerrymend.auditing.where_it_lies import where_it_lies
 from gerrymend.inputs.protected import take_rows
 from gerrymend.notions import FALSE_POSITIVE_RATE

@@ -23,7 +23,7 @@ from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.page import audit_page, subgroup_fragment
 from gerrymend.reporting.audit.subgroup_words import who_words
 from gerrymend.reporting.audit.text import audit_text
-from gerrymend.reporting.audit.verdict import verdict_sentences
+from gerrymend.reporting.audit.verdict import look, verdict_sentences
 from gerrymend.reporting.audit.words import detection_sentences, gap_sentence
 from gerrymend.training.fit import ParityClassifier
 from tests.reporting import audits
@@ -35,23 +35,31 @@ def verdict(report):
     return " ".join(verdict_sentences(report))
 
 
+BLUE = "race = blue and age ≤ 54"
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize(
-    ("interval", "words"),
+    ("there", "words"),
     [
-        ([0.02, 0.09], "not searched confirm it: there"),
-        ([0.001, 0.009], "differs, but by no more than is allowed: there"),
-        ([0.001, 0.09], "differs, not that it does by more than is allowed: there"),
-        ([-0.001, 0.09], "not searched do not confirm it: there"),
-        ([-0.09, -0.02], "not searched do not confirm it: there"),
+        ([0.02, 0.05, 0.09], f"confirm that {BLUE} differs by more than is allowed: its unf"),
+        ([0.001, 0.005, 0.009], f"confirm that {BLUE} differs, but by no more than is allowed: "),
+        ([0.001, 0.05, 0.09], f"{BLUE} differs, not that it does by more than is allowed: its un"),
+        ([-0.001, 0.04, 0.09], f"show the same direction for {BLUE}, and are too few to tell: "),
+        ([-0.02, -0.001, 0.011], f"do not show it of {BLUE}, and are too few to rule it out: "),
+        ([-0.009, 0.001, 0.009], f"show no such difference of {BLUE}: its unfairness there is "),
+        ([-0.09, -0.05, -0.02], f"show the opposite of {BLUE}: its unfairness there is "),
     ],
 )
-def test_held_out_rows_confirm_what_their_interval_says(interval, words, sign):
+def test_held_out_rows_confirm_what_their_interval_says(there, words, sign):
     report = audits.fixed().to_dict()
     assert report["gamma"] == 0.01
     report["worst"]["unfairness"] = sign * abs(report["worst"]["unfairness"])
-    report["held_out"]["unfairness_interval"] = sorted(sign * end for end in interval)
-    assert words in verdict(report)
+    low, report["held_out"]["subgroup"]["unfairness"], high = sorted(sign * one for one in there)
+    report["held_out"]["unfairness_interval"] = [low, high]
+    assert f"The 300 rows that were not searched {words}"[-60:] in verdict(report)
+    opposite = f"; rows that were not searched show the opposite of {BLUE}"
+    assert look(report).heading.endswith(opposite) == ("opposite" in words)
 
 
 CHANCE = {

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gerrymend import AuditDisplay, GroupMean, audit
-from gerrymend.reporting.audit.chance import other_rows_sentence
+from gerrymend.reporting.audit.other_rows import other_rows_sentence
 
 mpl.use("agg")
 FOUR_FIFTHS = GroupMean({"sex": "M"}, factor=0.8)

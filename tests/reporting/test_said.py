@@ -8,8 +8,8 @@ from scipy import stats
 
 from gerrymend import audit, check_report
 from gerrymend.frontier.points import OnRows
-from gerrymend.reporting.audit.chance import other_rows_sentence
 from gerrymend.reporting.audit.markdown import audit_markdown
+from gerrymend.reporting.audit.other_rows import confirmation, other_rows_sentence
 from gerrymend.reporting.audit.page import audit_fragment
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import population_sentences
@@ -130,8 +130,8 @@ def test_an_interval_is_of_rows_that_were_not_searched_where_there_are_some():
     ends = stats.binomtest(round(there.rate * n), n).proportion_ci(0.95, "exact")
     facts = dict(audit_view(report.to_dict())["subgroups"][0]["facts"])
     assert facts["95 % interval"] == (
-        f"false positive rate {percent(ends.low)} to {percent(ends.high)}, by the 300 rows that "
-        "were not searched"
+        f"false positive rate {percent(ends.low)} to {percent(ends.high)} on the 300 rows that "
+        f"were not searched, where it is {percent(there.rate)}"
     )
 
 
@@ -259,9 +259,15 @@ def test_what_other_rows_tell_of_is_said_where_that_is_not_the_group_that_leads(
     lead = data["lead"]["subgroup"]
     rows = f"On 800 rows that were not searched, {lead}: rate of positive decisions "
     assert rows in flat(audit_text(data))
+    # The formula is measured as well, and both are called what the text calls them.
+    assert f"There, {of_all}: rate of positive decisions " in flat(audit_text(data))
+    told = " ".join(confirmation(data))
+    assert f"The 800 rows that were not searched confirm that {lead} differs" in told
+    assert f"They confirm that {of_all} differs" in told
     assert f"Unfairness of {of_all} between " in other_rows_sentence({**data, "held_out": None})
     plain = audits.fixed(n_permutations=0).to_dict()
-    assert "that were not searched: false positive rate" in flat(audit_text(plain))
+    lead = plain["lead"]["subgroup"]
+    assert f"that were not searched, {lead}: false positive rate" in flat(audit_text(plain))
 
 
 def test_a_formula_of_whom_nothing_is_told_is_said_to_be_one(report):

@@ -123,9 +123,11 @@ def audit(
         samples in which these are right.
     test_size : float, optional
         Part of the rows, of each label, to keep out of the search. The report is about the other
-        rows; `held_out` has the subgroup that leads as measured on these.
+        rows; `held_out` has the subgroup that leads as measured on these, who stands out and each
+        other that is told of and exceeds gamma. Which rows these are is not kept: to check figures
+        by hand, part them yourself and pass `holdout`.
     holdout : tuple (y_true, y_pred, sensitive_features), or a frame where `data` is one, optional
-        A second sample to measure the worst subgroup on, in the form of the first; the weights of a
+        A second sample to measure these subgroups on, in the form of the first; the weights of a
         tuple, if any, come fourth, and control features fifth.
     top : int, default=1
         Number of subgroups to describe: the worst, then the worst of the others that differ from

@@ -13,13 +13,12 @@ import numpy as np
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.everyone import everyone_of, worse_of
 from gerrymend.auditing.examined import Examined
-from gerrymend.auditing.inference.disclosure import KnownSums, Published
+from gerrymend.auditing.inference.disclosure import cells_of, published_by
 from gerrymend.auditing.rare_values import can_merge, coarse_view, lists_any, rare_values
 from gerrymend.auditing.shown_instead import shown_instead
 from gerrymend.auditing.small_groups import may_be_described
 from gerrymend.auditing.subgroup import Subgroup
-from gerrymend.auditing.tally import NotionTally, largest_rounding
-from gerrymend.notions import FairnessNotion
+from gerrymend.auditing.tally import largest_rounding
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.rules import Members, Rare, Rule
@@ -217,28 +216,9 @@ def _worst_of_side(
     return max(worse, key=lambda one: abs(one.unfairness), default=None)
 
 
-def cells_of(seen: NotionTally, subgroup: Subgroup) -> Members:
-    """Return a mask of all cells that are in a subgroup."""
-    return subgroup.rule.members({column.name: column for column in seen.tally.columns})
-
-
 def half_until(deadline: float) -> float:
     """Return half of the seconds that are left, so that no search leaves nothing to the next."""
     return max(0.0, deadline - time.monotonic()) / 2
-
-
-def published_by(
-    seen: Sequence[NotionTally], groups: Sequence[Subgroup], floor: int, seconds: float = math.inf
-) -> dict[FairnessNotion, Published]:
-    """Return what these groups publish of each notion; so many seconds are to see what more may."""
-    people = KnownSums(seen[0].cells.n_rows, floor, seconds)  # their sizes are one for all
-    published = {one.notion: Published(one.rows_of_cells, floor, people) for one in seen}
-    for one in seen:
-        if one.compared.group is not None:
-            published[one.notion].in_event.add(one.compared.group.astype(np.intp))
-    for subgroup in groups:
-        published[subgroup.notion].add(cells_of(seen[0], subgroup).astype(np.intp))
-    return published
 
 
 def may_be_shown(

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from gerrymend.auditing.inference.permutation import permutation_test, why_no_te
 from gerrymend.auditing.inference.population import N_RESAMPLES, population_bound
 from gerrymend.auditing.inference.standing_out import NamedGroups
 from gerrymend.auditing.intersections import check_intersection
-from gerrymend.auditing.listed import ToTell, listed_groups
+from gerrymend.auditing.listed import ToTell, is_same, listed_groups
 from gerrymend.auditing.marginal_rates import overall_rates
 from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.auditing.provenance import Provenance
@@ -78,7 +78,7 @@ def examine(
 random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, discovery_rate
         As `check_settings` returns them; see audit().
     held_out : Tally, optional
-        Rows that are not searched, to measure the subgroup on that leads.
+        Rows that are not searched, to measure the subgroups on that are told of.
     doubts : tuple of Doubt
         What the report is to warn of.
 
@@ -169,7 +169,12 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         held_out=None
         if held_out is None
         else measure_held_out(
-            listed["lead"], held_out, searched=tally, min_group_size=min_group_size
+            listed["lead"],
+            held_out,
+            searched=tally,
+            min_group_size=min_group_size,
+            others=_to_confirm(listed, gamma),
+            seconds=_SAYING * budget,
         ),
         population=None
         if confidence is None
@@ -189,6 +194,28 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
         **_of_the_data(tally, [part.seen for part in examined], min_group_size, features),
         **listed,
     )
+
+
+def _to_confirm(listed: Mapping[str, Any], gamma: float) -> list[Subgroup]:
+    """Return whom rows that were not searched tell of beside who leads.
+
+    Those are who stands out, and each subgroup that exceeds gamma of those that text and page speak
+    of.
+    """
+    sharp, said = (
+        None if listed[name] is None else listed[name].subgroup
+        for name in ("sharpest", "in_a_sentence")
+    )
+    exceeding = [said, listed["worst"], listed["disadvantaged"]]
+    if not listed["favoured_is_rest"]:
+        exceeding.append(listed["favoured"])
+    exceeding = [one for one in exceeding if one is not None and abs(one.unfairness) > gamma]
+    lead = listed["lead"]
+    others: list[Subgroup] = []
+    for one in (sharp, *exceeding):
+        if one is not None and not any(is_same(one, other) for other in (lead, *others)):
+            others.append(one)
+    return others
 
 
 def why_no_bound(

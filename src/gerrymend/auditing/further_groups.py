@@ -16,13 +16,13 @@ import numpy as np
 
 from gerrymend.auditing.apart import own_residual
 from gerrymend.auditing.chosen_subgroups import (
-    cells_of,
     describable,
     half_until,
     may_be_shown,
     worst_of_notion,
 )
 from gerrymend.auditing.examined import Examined
+from gerrymend.auditing.inference.disclosure import cells_of
 from gerrymend.auditing.subgroup import MOST_SHARED, Subgroup, shared_part
 from gerrymend.subgroups.rules import Members
 

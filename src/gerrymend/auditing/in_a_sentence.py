@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend.auditing.chosen_subgroups import cells_of, describable, told_rare_values
+from gerrymend.auditing.chosen_subgroups import describable, told_rare_values
 from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.fewest_words import simplest
-from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.inference.disclosure import Published, cells_of
 from gerrymend.auditing.rare_values import coarse_view, lists_any
 from gerrymend.auditing.small_groups import identifies, may_be_described
 from gerrymend.auditing.subgroup import Subgroup

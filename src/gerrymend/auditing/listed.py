@@ -17,11 +17,11 @@ import numpy as np
 
 from gerrymend.auditing.apart import apart_from, part_within
 from gerrymend.auditing.calibration_curve import calibration_curve
-from gerrymend.auditing.chosen_subgroups import Sides, cells_of, published_by
+from gerrymend.auditing.chosen_subgroups import Sides
 from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.in_a_sentence import SentenceGroup, can_be_said, sentence_group
 from gerrymend.auditing.inference.crossed_groups import CrossedGroups, attributes_that_meet
-from gerrymend.auditing.inference.disclosure import KnownSums, Published
+from gerrymend.auditing.inference.disclosure import KnownSums, Published, cells_of, published_by
 from gerrymend.auditing.inference.discovery import flag_groups
 from gerrymend.auditing.inference.intervals import group_estimates, named_groups, shown_groups
 from gerrymend.auditing.inference.permutation_result import PermutationTest
@@ -146,7 +146,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     # Traits are withheld in silence above; the report says so here, once for all groups.
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
-    if sharpest and sharp and largest and not _is_same(largest, sharp):
+    if sharpest and sharp and largest and not is_same(largest, sharp):
         within = part_within(ask.seen, largest, sharp, ask.published)
         sharpest = replace(sharpest, within=within)
     # Beside who stands out, all others are further groups; else those that are none of the lead.
@@ -179,7 +179,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
 
 def _leading(ask: ToTell, largest: Subgroup | None, sharp: Subgroup | None) -> Subgroup | None:
     """Return who leads: who stands out, or who has the largest unfairness."""
-    if sharp is None or (largest is not None and _is_same(largest, sharp)):
+    if sharp is None or (largest is not None and is_same(largest, sharp)):
         return largest
     return sharp if _stands_before(ask, largest) else largest
 
@@ -189,7 +189,7 @@ def _stands_before(ask: ToTell, largest: Subgroup | None) -> bool:
     return stands_before(exceeds=ask.exceeds, is_chance=_is_chance(ask), is_told=_is_told(largest))
 
 
-def _is_same(one: Subgroup, other: Subgroup) -> bool:
+def is_same(one: Subgroup, other: Subgroup) -> bool:
     """Return whether two groups are told by the same words, for the same notion."""
     return one.notion == other.notion and one.describe() == other.describe()
 

@@ -6,10 +6,11 @@ from typing import Any
 
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend._runtime.reprs import short_repr
-from gerrymend.auditing.chosen_subgroups import cells_of, worst_of_notion
+from gerrymend.auditing.chosen_subgroups import worst_of_notion
 from gerrymend.auditing.doubts import Doubt, doubts_of
 from gerrymend.auditing.examine import as_sum, prove_each, why_no_bound
 from gerrymend.auditing.from_rows import Given, as_read, read_tally
+from gerrymend.auditing.inference.disclosure import cells_of
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.auditing.strata import EmptyStrata, check_counted, empty_strata

@@ -89,7 +89,7 @@ class AuditReport(Rendered):
     sharpest : SharpestGroup or None
         The group whose rate is least likely chance, by the same permutations.
     held_out : HeldOut or None
-        The worst subgroup on rows that were not searched, where some were held out.
+        Who leads on rows that were not searched, and others, where some were held out.
     intervals : tuple of GroupEstimate
         Every group of a class that lists them, with intervals that hold all at once.
     population : PopulationBound or None

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gerrymend.auditing.chosen_subgroups import cells_of
-from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.inference.disclosure import Published, cells_of
 from gerrymend.auditing.inference.intervals import LEVEL as CONFIDENCE
 from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.permutation_result import PermutationTest

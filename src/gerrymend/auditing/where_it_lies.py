@@ -17,10 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gerrymend.auditing.chosen_subgroups import cells_of
 from gerrymend.auditing.fewest_words import simplest
 from gerrymend.auditing.in_a_sentence import CONDITIONS, can_be_said, sentence_class
-from gerrymend.auditing.inference.disclosure import Published
+from gerrymend.auditing.inference.disclosure import Published, cells_of
 from gerrymend.auditing.inference.group_sums import group_sums
 from gerrymend.auditing.rare_values import lists_any, rare_values
 from gerrymend.auditing.subgroup import Subgroup

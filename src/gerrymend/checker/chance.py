@@ -163,6 +163,8 @@ def _groups_with_p_value(stated: Mapping[str, Any]) -> Iterator[tuple[str, Mappi
     places: list[tuple[str, Any]] = [(name, stated[name]) for name in (*_OF_CLASS, "core")]
     places += [(f"top.{i}", one) for i, one in enumerate(stated["top"])]
     places += [(f"{name}.subgroup", (stated[name] or {}).get("subgroup")) for name in _OF_OTHERS]
+    others = (stated["held_out"] or {}).get("others", ())
+    places += [(f"held_out.others.{i}", one["subgroup"]) for i, one in enumerate(others)]
     for where, group in places:
         if group is not None and "p_value" in group:
             yield where, group

@@ -25,7 +25,7 @@ from gerrymend.checker.flags import check_flags
 from gerrymend.checker.form import unknown_fields
 from gerrymend.checker.given import check_not_parted, how_decided, plain_data, second_sample
 from gerrymend.checker.groups import named_groups, named_key
-from gerrymend.checker.held_out import check_held_out
+from gerrymend.checker.held_out import check_held_out, groups_there
 from gerrymend.checker.listed import check_listed
 from gerrymend.checker.many import read_many
 from gerrymend.checker.numbers import read_numbers
@@ -188,8 +188,8 @@ def _run(case: Case) -> None:
     _read_notions(case)
     described = _described(case.stated)
     checked = [_check_subgroup(where, one, case) for where, one in described.items()]
-    there = (case.stated["held_out"] or {}).get("subgroup")
-    if fields := later_fields([*described.values(), *filter(None, [there])]):
+    there = [one["subgroup"] for one in groups_there(case.stated["held_out"])]
+    if fields := later_fields([*described.values(), *there]):
         case.leave(fields, "which reports of before don't state")
     check_top(case)
     check_sides(case)

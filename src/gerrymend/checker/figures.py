@@ -375,7 +375,7 @@ def later_fields(described: Sequence[Mapping[str, Any]]) -> str:
     if all(_LATER in one for one in described):
         return ""
     places = ("worst", "top", "disadvantaged", "favoured", "in_a_sentence.subgroup", "core",
-              "sharpest.subgroup", "held_out.subgroup")  # fmt: skip
+              "sharpest.subgroup", "held_out.subgroup", "held_out.others.subgroup")  # fmt: skip
     return " ".join(f"{place}.{_LATER}" for place in places)
 
 

@@ -1,4 +1,4 @@
-"""Check of the figures that who leads has on rows that were held out of the search."""
+"""Check of the figures that groups have on rows that were held out of the search."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,14 +15,18 @@ from gerrymend.checker.rules import RuleError, members, own_rule
 _SAME = ("subgroup", "rule", "notion", "unit", "within_strata")
 _INTERVALS = ("unfairness_interval", "gap_interval")
 # Fields that only the held-out rows could verify.
+_OF_GROUP = (
+    "subgroup", *_INTERVALS,
+    *(f"subgroup.{one}" for one in ("size", "share", "rate", "overall_rate", "rest_rate")),
+    *(f"subgroup.{one}" for one in ("unfairness", "gap", "ratio", "treated", "composition")),
+)  # fmt: skip
 _UNSEEN = " ".join(
     f"held_out.{name}"
     for name in (
-        "n_rows", "same_rows", "level", *_INTERVALS,
-        *(f"subgroup.{one}" for one in ("size", "share", "rate", "overall_rate", "rest_rate")),
-        *(f"subgroup.{one}" for one in ("unfairness", "gap", "ratio", "treated", "composition")),
+        *("n_rows", "same_rows", "level", *_OF_GROUP),
+        *(f"others.{one}" for one in _OF_GROUP),
     )
-)  # fmt: skip
+)
 
 
 def check_held_out(case: Case) -> None:
@@ -36,33 +40,94 @@ def check_held_out(case: Case) -> None:
         else:
             case.leave("held_out", "that no rows were held out")
         return
-    one = claims["subgroup"]
-    lead = _measured(stated)
-    problems = []
-    if one is not None and (lead is None or any(one[name] != lead[name] for name in _SAME)):
-        problems.append("its subgroup is not the one that leads.")
+    problems = list(_wrong_groups(stated))
+    groups = groups_there(claims)
     if holdout is None:
-        if not problems and one is not None:
-            problems += _wrong_among_themselves(claims)
+        for one in groups if not problems else ():
+            problems += _wrong_among_themselves(one, claims["n_rows"])
         case.leave(
-            f"held_out held_out.subgroup {_UNSEEN}",
+            f"held_out held_out.others {_UNSEEN}",
             "the rows that were held out were not passed; that its figures agree is all that was "
             "seen",
         )
     elif not problems:
         problems += _wrong_on_rows(holdout, case)
+        if _could_be_told(stated):
+            why = "whether a further group could be told of, beside those that are"
+            case.leave("held_out.others", why)
     case.problem(*(f"held_out: {sentence}" for sentence in problems))
     if holdout is None or problems:
         return
     checked = "all of it"
-    if one is not None and _states_no_interval(claims):
+    without = [one for one in groups if _states_no_interval(one)]
+    if without:
         checked = "all but that there are no intervals"
-        fields = " ".join(f"held_out.{name}" for name in _INTERVALS)
-        case.leave(fields, "that the audit had the sums of weights alone, and no rows")
-    if _states_no_interval(claims):
-        checked += ", and the level" if one is not None else " but the level"
+        fields = (f"held_out.{where}{name}" for name in _INTERVALS for where in ("", "others."))
+        case.leave(" ".join(fields), "that the audit had the sums of weights alone, and no rows")
+    if len(without) == len(groups):
+        checked += ", and the level" if groups else " but the level"
         case.leave("held_out.level", "at which level an interval would be, and none is stated")
     case.result.checked.append(f"held_out: {checked}, on its {holdout.n_rows:,} rows.")
+
+
+def groups_there(claims: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """Return the groups that are measured on held-out rows: who leads, and others."""
+    if claims is None:
+        return []
+    return [one for one in (claims, *claims.get("others", ())) if one["subgroup"] is not None]
+
+
+def _wrong_groups(stated: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with which groups are measured.
+
+    That is who leads, and of the others who stands out and those that exceed gamma, each once. Of
+    rows that were searched nothing but who leads is measured again.
+    """
+    claims = stated["held_out"]
+    lead = _measured(stated)
+    if claims["subgroup"] is not None and (lead is None or not _is_same(claims["subgroup"], lead)):
+        yield "its subgroup is not the one that leads."
+    others = claims.get("others", [])
+    if others and claims["same_rows"]:
+        yield "others are measured on the rows that were searched."
+    known = [] if lead is None else [lead]
+    for group in (one["subgroup"] for one in others):
+        if any(_is_same(group, other) for other in known):
+            yield f"{group['subgroup']} is measured twice."
+        if not any(_is_same(group, other) for other in _to_confirm(stated)):
+            yield f"{group['subgroup']} is none of the groups that stand out or exceed gamma."
+        known.append(group)
+
+
+def _could_be_told(stated: Mapping[str, Any]) -> bool:
+    """Return whether one of the groups to measure is not measured."""
+    there = [one["subgroup"] for one in groups_there(stated["held_out"])]
+    lead = _measured(stated)
+    return any(
+        not any(_is_same(one, other) for other in (lead, *there) if other is not None)
+        for one in _to_confirm(stated)
+        if not (stated["favoured_is_rest"] and one == stated["favoured"])
+    )
+
+
+def _to_confirm(stated: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return who stands out, and the groups of the report that exceed gamma."""
+    sharp = (stated["sharpest"] or {}).get("subgroup")
+    gamma = exact(stated["gamma"])
+    told = _told(stated)
+    return [one for one in told if one == sharp or abs(exact(one["unfairness"])) > gamma]
+
+
+def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether a subgroup is described in the same way as another."""
+    return all(one[name] == other[name] for name in _SAME)
+
+
+def _told(stated: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the groups that a report may lead with, or has beside that."""
+    groups = [stated[name] for name in ("worst", "disadvantaged", "favoured")]
+    groups += [(stated[name] or {}).get("subgroup") for name in ("in_a_sentence", "sharpest")]
+    return [one for one in groups if one is not None]
 
 
 def _measured(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -73,20 +138,15 @@ def _measured(stated: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if "lead" not in stated:
         worst: Mapping[str, Any] | None = stated["worst"]
         return worst
-    groups = [stated[name] for name in ("worst", "disadvantaged", "favoured")]
-    groups += [(stated[name] or {}).get("subgroup") for name in ("in_a_sentence", "sharpest")]
     lead = stated["lead"]
     if lead is None:
         return None
-    alike = (
-        one
-        for one in groups
-        if one is not None and all(one[name] == lead[name] for name in ("subgroup", "notion"))
-    )
+    same = ("subgroup", "notion")
+    alike = (one for one in _told(stated) if all(one[name] == lead[name] for name in same))
     return next(alike, None)
 
 
-def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:
+def _wrong_among_themselves(claims: Mapping[str, Any], n_rows: int) -> Iterator[str]:
     """Yield what the stated figures contradict in each other, without the rows behind them.
 
     gap = rate − overall rate, unfairness = share·gap and ratio = rate / overall rate; a subgroup
@@ -100,7 +160,7 @@ def _wrong_among_themselves(claims: Mapping[str, Any]) -> Iterator[str]:
     for name, value in implied.items():
         if abs(exact(one[name]) - value) > TOLERANCE * (1 + abs(value) + abs(rate)):
             yield f"its {name} is stated as {one[name]!r}, and its rates make it {float(value)!r}."
-    if not 0 <= one["size"] <= claims["n_rows"] or share > 1:
+    if not 0 <= one["size"] <= n_rows or share > 1:
         yield "its subgroup has more rows than there are."
     for name, ends in zip(("unfairness", "gap"), map(claims.get, _INTERVALS), strict=True):
         if ends is not None and not ends[0] <= one[name] <= ends[1]:
@@ -121,18 +181,28 @@ def _wrong_on_rows(holdout: Table, case: Case) -> Iterator[str]:
     if claims["same_rows"] != same:
         yield f"same_rows is stated as {claims['same_rows']!r}, and is {same!r}."
     lead = _measured(stated)
-    one = claims["subgroup"]
     if lead is None:
         yield from _wrong_nothing(claims)
-        return
-    notion = next((one for one in stated["notions"] if one["name"] == lead["notion"]), None)
+    else:
+        yield from _wrong_group(claims, lead, holdout, case)
+    for one in claims.get("others", ()):
+        yield from _wrong_group(one, one["subgroup"], holdout, case)
+
+
+def _wrong_group(
+    claims: Mapping[str, Any], found: Mapping[str, Any], holdout: Table, case: Case
+) -> Iterator[str]:
+    """Yield what is wrong with the figures of a group that was `found`, on held-out rows."""
+    stated = case.stated
+    one = claims["subgroup"]
+    notion = next((one for one in stated["notions"] if one["name"] == found["notion"]), None)
     if notion is None:
-        yield f"its notion, {lead['notion']}, is none of the report's."
+        yield f"its notion, {found['notion']}, is none of the report's."
         return
     table = holdout.view(notion)
     measured = Measured.of(outcomes_of(notion), table)
     try:
-        inside = _members(lead["rule"], case.table, holdout)
+        inside = _members(found["rule"], case.table, holdout)
     except RuleError as unreadable:
         yield f"{unreadable}."
         return
@@ -161,7 +231,8 @@ def _wrong_on_rows(holdout: Table, case: Case) -> Iterator[str]:
             yield "its composition is stated, and is that of the rows that were searched."
         # Where weights differ, an audit may have had only their sums, not those of their squares.
         if not _states_no_interval(claims) or holdout.weight == holdout.rows:
-            yield from wrong_intervals(claims, _INTERVALS, measured, inside, claims["level"])
+            level = stated["held_out"]["level"]
+            yield from wrong_intervals(claims, _INTERVALS, measured, inside, level)
 
 
 def _is_large(rows: int, measured: Measured, smallest: int) -> bool:

@@ -85,6 +85,8 @@ def _subgroups(stated: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
     named |= {f"top[{i}]": one for i, one in enumerate(stated["top"])}
     for name in ("in_a_sentence", "held_out", "sharpest"):
         named[name] = stated[name] and stated[name]["subgroup"]
+    for i, one in enumerate((stated["held_out"] or {}).get("others", ())):
+        named[f"held_out.others[{i}]"] = one["subgroup"]
     yield from ((where, one) for where, one in named.items() if one is not None)
 
 

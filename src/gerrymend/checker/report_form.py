@@ -177,6 +177,15 @@ REPORT = {
             "subgroup": Maybe(_SUBGROUP),
             "unfairness_interval": Maybe(_INTERVAL),
             "gap_interval": Maybe(_INTERVAL),
+            "others": Absent(
+                Many(
+                    {
+                        "subgroup": _SUBGROUP,
+                        "unfairness_interval": Maybe(_INTERVAL),
+                        "gap_interval": Maybe(_INTERVAL),
+                    }
+                )
+            ),
         }
     ),
     "intervals": Many(_GROUP),

@@ -1,6 +1,7 @@
 """Held-out audits: rows are parted as said, and the subgroup is measured on the others."""
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -8,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gerrymend import audit
-from gerrymend.auditing.inference.held_out import split
+from gerrymend import ExplicitGroups, audit, check_report
+from gerrymend.auditing.inference.held_out import measure_held_out, split
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.protected import distinct_rows, read_columns
+from gerrymend.reporting.wording import percent, signed_unfairness
 
 
 @pytest.fixture
@@ -134,26 +136,119 @@ def test_scores_of_the_second_sample_are_cut_too(rows):
     assert report.held_out.subgroup.unfairness == pytest.approx(report.lead.unfairness)
 
 
-def test_who_leads_is_measured_and_not_the_most_favoured():
+@pytest.fixture(scope="module")
+def favouring():
     """Blue people are favoured by more than anyone is worse off; who is worst off leads."""
     rng = np.random.default_rng(0)
     n = 3000
-    attributes = {
+    people = pd.DataFrame({
         "race": rng.choice(["blue", "green", "red"], n, p=[0.3, 0.35, 0.35]),
         "town": rng.choice(["Au", "Ulm"], n, p=[0.1, 0.9]),
-    }
-    rate = np.where(
-        attributes["race"] == "blue", 0.8, np.where(attributes["town"] == "Au", 0.2, 0.6)
-    )
-    p = (rng.random(n) < rate).astype(int)
-    report = audit([0] * n, p, sensitive_features=attributes, notion="statistical_parity",
-                   subgroups="conjunctions", favourable="positive", test_size=0.5)  # fmt: skip
+    })  # fmt: skip
+    rate = np.where(people["race"] == "blue", 0.8, np.where(people["town"] == "Au", 0.2, 0.6))
+    people["p"] = (rng.random(n) < rate).astype(int)
+    searched, other = people[:1500], people[1500:]
+    names = ["race", "town"]
+    report = audit(
+        [0] * 1500, searched["p"], sensitive_features=searched[names], favourable="positive",
+        notion="statistical_parity", subgroups="conjunctions", n_permutations=19,
+        holdout=([0] * 1500, other["p"], other[names]),
+    )  # fmt: skip
+    return report, searched, other
+
+
+def test_who_leads_is_measured_and_so_are_others_that_exceed_gamma(favouring):
+    report, _, other = favouring
     assert report.worst.treated == "better"
     assert report.lead.treated == "worse"
     there = report.held_out.subgroup
     assert there.describe() == report.lead.describe()
+    groups = [there, *(one.subgroup for one in report.held_out.others)]
+    assert report.favoured.describe() in [one.describe() for one in groups[1:]]
+    for one in groups:
+        inside = np.logical_and.reduce([
+            other[part.attribute].isin(list(part.values)) for part in one.rule.conditions
+        ])  # fmt: skip
+        expected = inside.mean() * (other["p"][inside].mean() - other["p"].mean())
+        assert one.unfairness == pytest.approx(expected)
     words = " ".join(str(report).split())
     assert f"On 1,500 rows that were not searched, {there.describe()}: " in words
+
+
+def test_a_figure_of_other_rows_is_of_the_group_whose_name_is_beside_it(favouring):
+    """The disadvantaged group's figure was said to be the most favoured one's."""
+    report, *_ = favouring
+    words = " ".join(str(report).split())
+    for one in (report.held_out, *report.held_out.others):
+        name = one.subgroup.describe()
+        shown = signed_unfairness(one.subgroup.unfairness, report.gamma)
+        said = rf"confirm that {name} differs[^:]*: its unfairness there is {re.escape(shown)}, "
+        assert re.search(said, words)
+        assert f"{name}: rate of positive decisions {percent(one.subgroup.rate)}, " in words
+    assert report.held_out.unfairness == report.held_out.subgroup.unfairness
+
+
+def test_others_that_would_tell_of_few_rows_are_left_out(favouring):
+    """Of two groups that differ by three people on these rows the second is not told."""
+    other = favouring[2]
+    few = pd.concat([other[other["race"] != "blue"], other[other["race"] == "blue"][:40]])
+    blue = few[few["race"] == "blue"].index
+    few.loc[blue, "town"] = ["Au"] * 3 + ["Ulm"] * 37
+    tally = tally_of(np.zeros(len(few), int), few["p"].to_numpy(), few[["race", "town"]])
+    every, some = (
+        audit([0] * 200, [1, 0] * 50 + [0] * 100, sensitive_features=columns,
+              notion="statistical_parity", subgroups=ExplicitGroups({"one": group})).worst
+        for columns, group in (
+            ({"race": ["blue"] * 100 + ["red"] * 100, "town": ["Ulm"] * 200}, {"race": "blue"}),
+            ({"race": ["blue"] * 100 + ["red"] * 100, "town": ["Ulm"] * 200},
+             {"race": "blue", "town": "Ulm"}),
+        )
+    )  # fmt: skip
+    for first, second in ((every, some), (some, every)):
+        found = measure_held_out(first, tally, searched=tally_of(*SEARCHED), min_group_size=10,
+                                 others=[second])  # fmt: skip
+        assert found.subgroup.size in (37, 40)
+        assert found.others == ()
+        told = measure_held_out(first, tally, searched=tally_of(*SEARCHED), min_group_size=3,
+                                others=[second])  # fmt: skip
+        assert {told.subgroup.size, told.others[0].subgroup.size} == {37, 40}
+
+
+SEARCHED = (np.array([0, 1]), np.array([0, 1]), {"race": ["blue", "red"], "town": ["Au", "Ulm"]})
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_lies_about_others_are_refused(favouring, rows):
+    report, searched, other = favouring
+    names = ["race", "town"]
+    data = {"y_true": [0] * 1500, "y_pred": searched["p"], "sensitive_features": searched[names]}
+    if rows:
+        data["holdout"] = ([0] * 1500, other["p"], other[names])
+    honest = report.to_dict()
+    assert check_report(honest, **data).ok
+
+    def refused(change):
+        lie = json.loads(json.dumps(honest))
+        change(lie["held_out"]["others"], lie)
+        return bool(check_report(lie, **data).problems)
+
+    assert refused(lambda others, _: others[0]["subgroup"].update(rate=0.1))
+    assert refused(lambda others, _: others[0]["subgroup"].update(unfairness=-0.2))
+    assert refused(lambda others, _: others[0].update(unfairness_interval=[-0.2, -0.1]))
+    assert refused(lambda others, _: others[0]["subgroup"].update(subgroup="town = Ulm"))
+    assert refused(lambda others, _: others.append(others[0]))
+    assert refused(lambda others, lie: others.append(
+        {name: lie["held_out"][name] for name in others[0]}))  # fmt: skip
+    assert refused(lambda others, _: others[0]["subgroup"].update(p_value=0.05))
+    assert refused(lambda _, lie: lie.update(gamma=0.5, verdict="within gamma"))
+    if rows:
+        assert refused(lambda others, _: others[0].update(gap_interval=None))
+    without = json.loads(json.dumps(honest))
+    without["held_out"]["others"] = []
+    result = check_report(without, **data)
+    assert "held_out.others" in result.fields_not_checked
+    del without["held_out"]["others"]  # as reports of before
+    assert check_report(without, **data).ok
 
 
 BAD = [

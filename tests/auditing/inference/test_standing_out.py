@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import kstest
 
 from gerrymend import ExplicitGroups, audit
-from gerrymend.auditing.chosen_subgroups import published_by
 from gerrymend.auditing.examine import prove_each
+from gerrymend.auditing.inference.disclosure import published_by
 from gerrymend.auditing.inference.permutation import permutation_test
 from gerrymend.auditing.inference.standing_out import NamedGroups, p_values_of
 from gerrymend.auditing.sharpest import sharpest_group

@@ -13,7 +13,7 @@ then is not published.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,9 @@ from gerrymend.auditing.inference.small_sets import (
     sums_by,
     zero_or_one,
 )
+from gerrymend.auditing.subgroup import Subgroup
+from gerrymend.auditing.tally import NotionTally
+from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.rules import Members
 
 # Groups that are tried to be shown again, after enough were left out.
@@ -255,6 +258,25 @@ class Published:
         yield self.in_event
         if self.people is not None:
             yield self.people
+
+
+def cells_of(seen: NotionTally, subgroup: Subgroup) -> Members:
+    """Return a mask of all cells that are in a subgroup."""
+    return subgroup.rule.members({column.name: column for column in seen.tally.columns})
+
+
+def published_by(
+    seen: Sequence[NotionTally], groups: Sequence[Subgroup], floor: int, seconds: float = math.inf
+) -> dict[FairnessNotion, Published]:
+    """Return what these groups publish of each notion; so many seconds are to see what more may."""
+    people = KnownSums(seen[0].cells.n_rows, floor, seconds)  # their sizes are one for all
+    published = {one.notion: Published(one.rows_of_cells, floor, people) for one in seen}
+    for one in seen:
+        if one.compared.group is not None:
+            published[one.notion].in_event.add(one.compared.group.astype(np.intp))
+    for subgroup in groups:
+        published[subgroup.notion].add(cells_of(seen[0], subgroup).astype(np.intp))
+    return published
 
 
 def _joint(atom: Blocks, blocks: Blocks) -> tuple[Blocks, Blocks]:

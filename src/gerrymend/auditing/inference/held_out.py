@@ -1,9 +1,11 @@
-"""Hold rows out of a search, and measure on them the subgroup that it found.
+"""Hold rows out of a search, and measure on them the subgroups that it found.
 
 What was found worst on some rows is worst partly by luck; on rows that had no part in the search
 its unfairness is an honest estimate, with an ordinary confidence interval.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend._runtime.reprs import short_repr
+from gerrymend.auditing.inference.disclosure import cells_of, published_by
 from gerrymend.auditing.inference.intervals import Interval, estimate
 from gerrymend.auditing.inference.shuffles import MOST_ROWS
 from gerrymend.auditing.parts import compacted, part_of
@@ -24,17 +27,34 @@ from gerrymend.auditing.tally import Strata, Tally
 from gerrymend.notions import FairnessNotion
 
 
+@dataclass(frozen=True, eq=False)
+class MeasuredGroup:
+    """A subgroup on rows that were not searched, with intervals as `HeldOut` has them."""
+
+    subgroup: Subgroup
+    unfairness_interval: Interval | None
+    gap_interval: Interval | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the measurement as plain data."""
+        return {
+            "subgroup": self.subgroup.to_dict(),
+            "unfairness_interval": _plain(self.unfairness_interval),
+            "gap_interval": _plain(self.gap_interval),
+        }
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class HeldOut:
-    """The subgroup that a report leads with, on rows that were not searched.
+    """The subgroups that a report tells of, on rows that were not searched.
 
     Attributes
     ----------
     n_rows : int
         Rows that were held out.
     subgroup : Subgroup or None
-        The subgroup as it is treated there; None where the search found none, or where it is too
-        small there to be described.
+        The subgroup that the report leads with, as it is treated there; None where the search found
+        none, or where it is too small there to be described.
     unfairness_interval, gap_interval : Interval or None
         Confidence intervals for its unfairness, with sign, and for rate − overall_rate, for the
         people that the rows were drawn from. None where rows weigh differently and only their
@@ -43,6 +63,9 @@ class HeldOut:
         The confidence.
     same_rows : bool
         Whether these are, by their sums, the very rows that were searched, which confirm nothing.
+    others : tuple of MeasuredGroup
+        The same of who stands out, and of each other subgroup that is told of and exceeds gamma on
+        the rows that were searched; without those that are too small there to be described.
 
     Examples
     --------
@@ -63,6 +86,12 @@ class HeldOut:
     gap_interval: Interval | None = None
     level: float = 0.95
     same_rows: bool = False
+    others: tuple[MeasuredGroup, ...] = ()
+
+    @property
+    def unfairness(self) -> float | None:
+        """Return the unfairness of `subgroup`, with its sign; None where there is none."""
+        return None if self.subgroup is None else self.subgroup.unfairness
 
     def __repr__(self) -> str:
         interval = self.unfairness_interval
@@ -70,7 +99,7 @@ class HeldOut:
             self,
             n_rows=self.n_rows,
             subgroup=None if self.subgroup is None else self.subgroup.describe(),
-            unfairness=None if self.subgroup is None else self.subgroup.unfairness,
+            unfairness=self.unfairness,
             unfairness_interval=None if interval is None else tuple(interval),
             same_rows=self.same_rows,
         )
@@ -84,6 +113,7 @@ class HeldOut:
             "subgroup": None if self.subgroup is None else self.subgroup.to_dict(),
             "unfairness_interval": _plain(self.unfairness_interval),
             "gap_interval": _plain(self.gap_interval),
+            "others": [one.to_dict() for one in self.others],
         }
 
 
@@ -94,8 +124,10 @@ def measure_held_out(
     searched: Tally,
     min_group_size: int,
     level: float = 0.95,
+    others: Sequence[Subgroup] = (),
+    seconds: float = math.inf,
 ) -> HeldOut:
-    """Measure on these rows a subgroup that was found on others.
+    """Measure on these rows subgroups that were found on others.
 
     Parameters
     ----------
@@ -109,29 +141,66 @@ def measure_held_out(
         The floor of `small_groups`: below it nothing but the number of rows is returned.
     level : float, default=0.95
         The confidence of the intervals.
+    others : sequence of Subgroup, optional
+        Others to measure, those that matter most first. One that would tell of few rows beside
+        those before it is left out, and so is one where it takes too long to know.
+    seconds : float, default=inf
+        Time for that.
     """
     n_rows = int(tally.n_rows.sum())
     same_rows = fingerprint(tally) == fingerprint(searched)
-    # No subgroup, or no row in the event of its notion.
-    if found is None or not _counts_any(tally, found.notion):
-        return HeldOut(n_rows, level=level, same_rows=same_rows)
+    lead = None if found is None else _measured(found, tally, min_group_size, level)
+    beside: list[MeasuredGroup] = []
+    if not same_rows:
+        measured = (_measured(one, tally, min_group_size, level) for one in others)
+        beside = [one for one in measured if one is not None]
+    told = [] if lead is None else [lead]
+    if beside:
+        notions = dict.fromkeys(one.subgroup.notion for one in (*told, *beside))
+        seen = [tally.of_notion(notion) for notion in notions]
+        first = [one.subgroup for one in told]
+        published = published_by(seen, first, min_group_size, seconds)
+    for one in beside:
+        blocks = cells_of(seen[0], one.subgroup).astype(np.intp)
+        if published[one.subgroup.notion].told(blocks) is None:
+            published[one.subgroup.notion].add(blocks)
+            told.append(one)
+    kept: dict[str, Any] = {
+        "level": level,
+        "same_rows": same_rows,
+        "others": tuple(told[lead is not None :]),
+    }
+    if lead is None:
+        return HeldOut(n_rows, **kept)
+    return HeldOut(n_rows, lead.subgroup, lead.unfairness_interval, lead.gap_interval, **kept)
+
+
+def _measured(
+    found: Subgroup, tally: Tally, min_group_size: int, level: float
+) -> MeasuredGroup | None:
+    """Measure a subgroup on these rows; None where too few of them are in it to describe it.
+
+    Or are in the event of its notion, or in the group that it is compared with.
+    """
+    if not _counts_any(tally, found.notion):
+        return None
     try:
         check_references(tally, [found.notion], min_group_size)
-    except ArgumentError:  # the group to compare with has too few rows among these
-        return HeldOut(n_rows, level=level, same_rows=same_rows)
+    except ArgumentError:
+        return None
     seen = tally.of_notion(found.notion)
     members = found.rule.members({column.name: column for column in tally.columns})
     members = members[seen.cells.active]
     inside = int(seen.rows[members].sum())
     if not may_be_described(inside, seen.rows.sum(), min_group_size, or_everyone=True):
-        return HeldOut(n_rows, level=level, same_rows=same_rows)
+        return None
     # The rule as it was published, not shortened again for these rows.
     subgroup = seen.cells.as_treated(found.rule, seen.outcomes)
     estimates = estimate(seen, members[None].astype(float), level)
     if estimates is None:
-        return HeldOut(n_rows, subgroup, level=level, same_rows=same_rows)
+        return MeasuredGroup(subgroup, None, None)
     _, gap, unfairness = estimates.of(0)
-    return HeldOut(n_rows, subgroup, unfairness, gap, level, same_rows)
+    return MeasuredGroup(subgroup, unfairness, gap)
 
 
 def _counts_any(tally: Tally, notion: FairnessNotion) -> bool:

@@ -8,10 +8,10 @@ from gerrymend.reporting.audit import subgroup_words, words
 from gerrymend.reporting.audit.chance import (
     chance_sentence,
     interval_words,
-    other_rows_sentence,
 )
 from gerrymend.reporting.audit.formulas import is_formula, is_long
 from gerrymend.reporting.audit.further import further_facts
+from gerrymend.reporting.audit.other_rows import other_rows_sentence
 from gerrymend.reporting.audit.said import (
     beside_words,
     core_words,

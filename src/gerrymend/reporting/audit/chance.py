@@ -8,11 +8,10 @@ import numpy as np
 from gerrymend._numeric.rate_intervals import rate_interval
 from gerrymend.notions import NOTION_NAMES, rate_and_class
 from gerrymend.reporting.audit.direction import in_unit, of_numbers
+from gerrymend.reporting.audit.other_rows import held_out_rows, measured_there
 from gerrymend.reporting.audit.permutations import cut_short_words, families, is_least
-from gerrymend.reporting.audit.said import whose_words
 from gerrymend.reporting.audit.score_words import draws_of
 from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
-from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.audit.tested_apart import families_sentence, tested_apart_sentences
 from gerrymend.reporting.audit.who_leads import (
     SMALL,
@@ -29,8 +28,6 @@ from gerrymend.reporting.audit.who_leads import (
     stands_for,
 )
 from gerrymend.reporting.wording import (
-    at_least,
-    bound,
     capitalised,
     count,
     event_noun,
@@ -38,7 +35,6 @@ from gerrymend.reporting.wording import (
     p_equals,
     percent,
     points,
-    signed_unfairness,
     unfairness,
 )
 
@@ -244,12 +240,9 @@ def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
     means, of rates of the user's own, and where rows weigh differently: what it takes is not in a
     report.
     """
-    held_out = report["held_out"]
-    apart = held_out is not None and not held_out["same_rows"]
-    there = held_out["subgroup"] if apart else None
-    on_others = there is not None and is_named(there, group)
+    there = measured_there(group, report)
     one = sharpest(report)
-    if one is not None and is_named(one, group) and not on_others:
+    if one is not None and is_named(one, group) and there is None:
         tested = report["sharpest"]
         if ends := tested.get("rate_interval"):
             looked_at = f"{count(tested['n_groups'])} groups looked at"
@@ -260,92 +253,16 @@ def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
         return None
     n_rows = report["n_rows"]
     worst = "worst" if group == largest(report) else "sharpest"
-    worth = f"which is too narrow, as the group was chosen as the {worst} of many"
-    if on_others:
-        group = held_out["subgroup"]
-        n_rows = held_out["n_rows"]
-        worth = f"by the {count(n_rows)} rows that were not searched"
+    worth = f", which is too narrow, as the group was chosen as the {worst} of many"
+    if there is not None:
+        group = there["subgroup"]
+        n_rows = report["held_out"]["n_rows"]
+        rate = figure(group["rate"], group.get("unit"))
+        worth = f" on the {held_out_rows(report['held_out'])}, where it is {rate}"
     in_event = np.array(round(group["share"] * n_rows), dtype=float)
     ends = rate_interval(np.array(group["rate"]), in_event, _LEVEL)
-    return f"{_ends(ends, group)}, {worth}"
+    return f"{_ends(ends, group)}{worth}"
 
 
 def _ends(ends: Sequence[Any], group: Mapping[str, Any]) -> str:
     return " to ".join(figure(float(end), group.get("unit")) for end in ends)
-
-
-def other_rows_sentence(report: Report) -> str:
-    """Say where the worst subgroup's unfairness may be for others than these rows.
-
-    By rows that were held out, where there are any; else by the bootstrap, if it was made. A
-    report without a described subgroup has no such sentence.
-    """
-    held_out = report["held_out"]
-    population = report["population"]
-    if held_out is not None:
-        return held_out_sentence(report)
-    if population is not None and population["distance"] is not None:
-        middle = abs(report["worst"]["unfairness"])
-        distance = population["distance"]
-        low = in_unit(at_least(max(0.0, middle - distance)), report)
-        high = in_unit(bound(middle + distance), report)
-        return (
-            f"Unfairness{_whose(report)} between {low} and {high} for all from whom the rows were "
-            "drawn, with "
-            f"{'about ' if population['approximate'] else ''}{percent(population['confidence'])} "
-            "confidence."
-        )
-    tell = "rows that are held out of the search tell (test_size=, --test-size)"
-    if population is not None:  # it was asked for, and there is none
-        tell = f"{population['reason']}; {tell}"
-    else:
-        tell += ", and so does an audit with confidence=0.95"
-    return (
-        "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
-        f"elsewhere. {capitalised(tell)}."
-    )
-
-
-def _whose(report: Report) -> str:
-    """Return of whom other rows tell, where that is not the group that leads."""
-    who = whose_words(report)
-    return "" if who == "the group" else f" of {who}"
-
-
-def held_out_rows(held_out: Mapping[str, Any]) -> str:
-    """Return what rows that were held out are: others, or the searched ones once more."""
-    rows = count(held_out["n_rows"])
-    if held_out["same_rows"]:
-        return f"{rows} rows of the second sample, which are those that were searched,"
-    return f"{rows} rows that were not searched"
-
-
-def held_out_sentence(report: Report) -> str:
-    """Say how the subgroup that leads fares on rows that were not searched.
-
-    Where it was searched on the same rows they confirm nothing, and that is said. Unfairness has
-    its sign there, as the group may differ the other way than where it was found.
-    """
-    held_out = report["held_out"]
-    gamma = report["gamma"]
-    where = f"On {'the ' if held_out['same_rows'] else ''}{held_out_rows(held_out)}"
-    there = held_out["subgroup"]
-    if there is None:
-        return f"{where} there is no subgroup to measure, or it is too small to be described."
-    if held_out["same_rows"]:
-        return (
-            f"{where} nothing can be confirmed: what was found worst there looks worse than it is. "
-            "Other rows tell (holdout, test_size; --holdout, --test-size)."
-        )
-    if not is_named(there, report["worst"]):
-        where += f", {there['subgroup']}"
-    unit = f" {there.get('unit') or ''}".rstrip()
-    of_it = f"{signed_unfairness(there['unfairness'], gamma)}{unit}"
-    treated = f"{rate_sentence(there)}, unfairness {of_it}"
-    if held_out["unfairness_interval"] is None:
-        return f"{where}: {treated}."
-    low, high = (signed_unfairness(end, gamma) for end in held_out["unfairness_interval"])
-    return (
-        f"{where}: {treated}; between {low}{unit} and {high}{unit} with "
-        f"{percent(held_out['level'])} confidence."
-    )

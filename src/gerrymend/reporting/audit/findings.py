@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.chance import chance_sentence, held_out_rows
+from gerrymend.reporting.audit.chance import chance_sentence
 from gerrymend.reporting.audit.direction import (
     average,
     counts_sentence,
@@ -12,8 +12,9 @@ from gerrymend.reporting.audit.direction import (
     size_word,
 )
 from gerrymend.reporting.audit.formulas import is_formula, is_long
+from gerrymend.reporting.audit.other_rows import are_confirmed, confirmation
 from gerrymend.reporting.audit.population import population_sentences
-from gerrymend.reporting.audit.said import among_words, core_sentences, said_sentences, whose_words
+from gerrymend.reporting.audit.said import among_words, core_sentences, said_sentences
 from gerrymend.reporting.audit.standing_out import shared_sentence, sharpest_sentence
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.subgroup_words import (
@@ -35,7 +36,7 @@ from gerrymend.reporting.audit.who_leads import (
     stands_for,
     who_is,
 )
-from gerrymend.reporting.wording import bound, count, percent, signed_unfairness, unfairness
+from gerrymend.reporting.wording import bound, count, percent, unfairness
 
 Report = Mapping[str, Any]
 
@@ -200,50 +201,6 @@ def exceeding_sentences(report: Report) -> list[str]:
     return [f"{value}, and {allowed_words(report)}{ruled_out}."]
 
 
-# What rows that were not searched say where their interval has 0, or the other side.
-_NOT_CONFIRMED = "do not confirm it"
-
-
-def confirmation(report: Report) -> list[str]:
-    """Say whether rows that were not searched confirm the worst subgroup; nothing if they can't."""
-    verdict = _confirmed(report)
-    if verdict is None:
-        return []
-    held_out = report["held_out"]
-    there, *ends = (
-        in_unit(signed_unfairness(value, report["gamma"]), report)
-        for value in (held_out["subgroup"]["unfairness"], *held_out["unfairness_interval"])
-    )
-    return [
-        f"The {held_out_rows(held_out)} {verdict}: there the unfairness of "
-        f"{whose_words(report)} is {there}, between {' and '.join(ends)} with "
-        f"{percent(held_out['level'])} confidence."
-    ]
-
-
-def _confirmed(report: Report) -> str | None:
-    """Return what rows that were not searched say of the worst subgroup; None if they can't tell.
-
-    The interval beside 0 and gamma says one of four things.
-    """
-    held_out = report["held_out"]
-    if held_out is None or held_out["same_rows"]:
-        return None
-    if held_out["subgroup"] is None or not held_out["unfairness_interval"]:
-        return None
-    gamma = report["gamma"]
-    low, high = held_out["unfairness_interval"]
-    # In the direction in which the group was found to differ.
-    least, most = (low, high) if report["worst"]["unfairness"] > 0 else (-high, -low)
-    if least > gamma:
-        return "confirm it"
-    if least <= 0:
-        return _NOT_CONFIRMED
-    if most <= gamma:
-        return "confirm that this group differs, but by no more than is allowed"
-    return "confirm that this group differs, not that it does by more than is allowed"
-
-
 def cautions(report: Report) -> list[str]:
     """Say before all else that what exceeds gamma on these rows may be chance; nothing if not.
 
@@ -252,12 +209,12 @@ def cautions(report: Report) -> list[str]:
     """
     if report["verdict"] != "exceeds gamma" or report["p_value"] is not None:
         return []
-    confirmed = _confirmed(report)
+    confirmed = are_confirmed(report)
     population = report["population"]
     is_known = population is not None and population["distance"] is not None
     if confirmed is None and not is_known:
         return [chance_sentence(report)]
-    told = confirmation(report) if confirmed == _NOT_CONFIRMED else []
+    told = confirmation(report) if confirmed is False else []
     if is_known and population["verdict"] != "exceeds gamma":
         told += population_sentences(report)
     return told

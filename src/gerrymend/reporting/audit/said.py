@@ -9,7 +9,6 @@ from gerrymend.reporting.audit.who_leads import (
     is_chance,
     leads,
     says_most,
-    stands_alone,
     stands_for,
 )
 from gerrymend.reporting.wording import bound, capitalised, count, event_noun, percent, unfairness
@@ -78,16 +77,6 @@ def among_words(report: Report) -> str:
     found = "" if said["exact"] else " found"
     cut = " (numbers cut in few places)" if _is_cut(said) else ""
     return f", of those{found}{may} with {_FEW}{cut},"
-
-
-def whose_words(report: Report) -> str:
-    """Return of whom rows that were not searched, and a bootstrap, tell: the largest unfairness.
-
-    That is the worst as the class has it; a sentence that leads for it was not measured there.
-    """
-    if report["worst"] != leads(report)[0]:
-        return "the most favoured group"
-    return stands_for(report) if stands_alone(report) else "the group"
 
 
 def _is_cut(said: Mapping[str, Any]) -> bool:

@@ -6,7 +6,6 @@ from typing import Any
 
 from gerrymend.reporting.audit import words
 from gerrymend.reporting.audit.chance import (
-    held_out_sentence,
     interval_words,
     permutation_sentences,
 )
@@ -21,6 +20,7 @@ from gerrymend.reporting.audit.flags import discovery_sentences
 from gerrymend.reporting.audit.further import further_facts
 from gerrymend.reporting.audit.left_out import fewer_sentences, kept_back_sentence
 from gerrymend.reporting.audit.next_steps import decide_sentence, look_sentences
+from gerrymend.reporting.audit.other_rows import held_out_sentences
 from gerrymend.reporting.audit.population import population_means
 from gerrymend.reporting.audit.said import (
     brief_words,
@@ -161,7 +161,7 @@ def _certainty(report: Report) -> Facts:
     if report["p_value"] is not None or report["no_p_value"]:
         facts.append(("Chance", " ".join(permutation_sentences(report, example=False))))
     if report["held_out"] is not None:
-        facts.append(("Other rows", held_out_sentence(report)))
+        facts.append(("Other rows", " ".join(held_out_sentences(report))))
     facts += [("Other people", sentence) for sentence in population_means(report)]
     if flags := discovery_sentences(report):
         facts.append(("Flagged", " ".join(flags)))

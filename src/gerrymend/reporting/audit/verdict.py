@@ -9,13 +9,13 @@ from gerrymend.reporting.audit.findings import (
     allowed_words,
     amount,
     cautions,
-    confirmation,
     exceeding_sentences,
     inner_sentences,
     leading_sentences,
     other_sentences,
     withheld_as,
 )
+from gerrymend.reporting.audit.other_rows import confirmation, reversed_words
 from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.standing_out import (
     leads_too,
@@ -55,7 +55,14 @@ def look(report: Report) -> Look:
     That is where the report warns of what was audited, where chance may have made what exceeds
     gamma, tested or not, or where one attribute alone does. Who stands out from chance though
     nothing exceeds gamma is in the same sentence, with what to do: green would end the reading.
+    So is that rows that were not searched show the opposite.
     """
+    shown = _look(report)
+    return shown._replace(heading="; ".join([shown.heading, *reversed_words(report)]))
+
+
+def _look(report: Report) -> Look:
+    """Return how the verdict on the rows that were searched looks."""
     plain = LOOKS[report["verdict"]]
     if cautions(report):
         plain = plain._replace(heading=f"{plain.heading} on these rows")
@@ -127,7 +134,9 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     people = population_sentences(report)
     if not exceeds:
         shown = _within(report, rows) if report["verdict"] == "within gamma" else _undecided(report)
-        return [shown, *first, *lead, *core, *others, *_not_searched(report), *last, *people]
+        elsewhere = confirmation(report) if stands_out(report) else []
+        more = [*_not_searched(report), *last, *elsewhere, *people]
+        return [shown, *first, *lead, *core, *others, *more]
     # It exceeds gamma, and none that may be described does.
     if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
         found = [_too_small(report), *first, *lead, *core, *last, *beside, *others]
