@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from gerrymend import LinearThresholds, Marginals, Trees, audit, prove
+from gerrymend import LinearThresholds, Marginals, Trees, audit, check_report, prove
 from gerrymend.auditing import chosen_subgroups
 from gerrymend.auditing.inference.drawing import largest_values
 from gerrymend.inputs.protected import Column
@@ -185,10 +185,20 @@ def test_there_are_no_permutations_where_searches_take_longer(takes, monkeypatch
     told = []
     how = {"subgroups": "marginals", "n_permutations": 19, "on_draw": lambda *d: told.append(d)}
     report = audit(**numbers(2), **how, budget=100.0)
-    assert (report.p_value, report.n_permutations, told) == (None, 0, [])
+    assert report.p_value is None
     assert "no permutation was searched within 100 s; give it more time" in squeezed(str(report))
     assert sum(slow.took) == 100.0
-    assert audit(**numbers(2), **how, budget=20 * takes + 1).n_permutations == 19
+    # Whom chance hardly makes is found out all the same, by draws that need no search.
+    assert (report.n_permutations, told[-1]) == (19, (19, 19))
+    searched = audit(**numbers(2), **how, budget=20 * takes + 1)
+    assert (searched.n_permutations, searched.detectable is None) == (19, False)
+    assert report.sharpest.to_dict() == searched.sharpest.to_dict()
+    assert report.stands_out == searched.stands_out
+    words = squeezed(str(report))
+    assert f"By 19 shuffles {report.sharpest.n_groups} groups that can be named" in words
+    assert check_report(report, **numbers(2)).ok
+    lie = report.to_dict() | {"n_permutations": 0}
+    assert not check_report(lie, **numbers(2)).ok
 
 
 def test_no_draw_begins_that_would_not_end_in_time(monkeypatch):

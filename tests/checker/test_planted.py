@@ -172,9 +172,16 @@ def test_a_level_without_intervals_is_named():
     """No figure follows from it: it was accepted in silence."""
     report, data = report_of("multicalibration")
     assert report["held_out"]["unfairness_interval"] is None
+    others = report["held_out"].pop("others")
     result = check_report(report, **data)
     assert result.ok
     assert "held_out.level" in result.fields_not_checked
+    # But it does from the intervals of others.
+    report["held_out"]["others"] = others
+    assert all(one["unfairness_interval"] for one in others)
+    assert check_report(report, **data).ok
+    report["held_out"]["level"] = 0.9
+    assert not check_report(report, **data).ok
 
 
 def test_a_field_of_tomorrow_is_named():

@@ -120,7 +120,7 @@ def audit(
     n_permutations : int, default=0
         Permutations for a p-value of the worst unfairness, each with the whole search repeated, so
         that the p-value accounts for it. 199 will do; below 19 no p-value can be 5 %. Of scores:
-        samples in which these are right.
+        samples in which these are right. Who stands out is tested though there be no time for that.
     test_size : float, optional
         Part of the rows, of each label, to keep out of the search. The report is about the other
         rows; `held_out` has the subgroup that leads as measured on these, who stands out and each

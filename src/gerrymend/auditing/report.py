@@ -230,15 +230,15 @@ class AuditReport(Rendered):
         tells who it is, where that may be told. None where it was not tested, or by so few
         permutations that none could.
         """
-        if self.sharpest is None:
+        if self.sharpest is None or self.permutation_test is None:
             return None
         if self.sharpest.p_value <= LEVEL:
             return True
-        return None if self.detectable is None else False
+        return False if self.permutation_test.is_enough else None
 
     @property
     def n_permutations(self) -> int:
-        """Return the number of permutations behind the p-value."""
+        """Return the number of permutations behind the p-values."""
         return 0 if self.permutation_test is None else self.permutation_test.n_draws
 
     @property

@@ -126,7 +126,7 @@ def sharpest_group(
         The floor of `small_groups`.
     """
     n_groups = sum(map(len, named))
-    if test is None or test.p_value is None or not n_groups:
+    if test is None or not test.maxima or not n_groups:
         return None, False
     kept_back = False
     candidates, least = _candidates(seen, named, test)

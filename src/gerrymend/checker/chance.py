@@ -41,6 +41,8 @@ def check_permutations(case: Case) -> None:
     """Check that the permutation test is possible, and note that no permutation was drawn again."""
     if case.stated["p_value"] is None:
         case.problem(*_wrong_absence(case.stated))
+        if case.stated["n_permutations"]:
+            case.leave("n_permutations permutations_asked", "the permutations were not made again")
         case.leave("no_p_value", "that no p-value was asked for, or the reason why there is none")
         return
     problems = list(_wrong_test(case))
@@ -58,11 +60,20 @@ def check_permutations(case: Case) -> None:
 
 
 def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence for each figure of a permutation test that is stated without a p-value."""
-    for name in ("null", "p_values", "permutations_asked"):
+    """Yield a sentence for each figure of a permutation test that is stated without a p-value.
+
+    Who stands out is tested by permutations that need no search of the class, where there was no
+    time for that.
+    """
+    of_named = stated["sharpest"] is not None and stated["no_p_value"] is not None
+    for name in ("null", "p_values", *(() if of_named else ("permutations_asked",))):
         if name in stated:
             yield f"{name} is stated, and there is no p-value."
-    absent = {"n_permutations": 0, "detectable": None, "searched_unfairness": None}
+    if stated.get("permutations_asked", math.inf) <= stated["n_permutations"]:
+        yield f"permutations_asked is stated, and {stated['n_permutations']} are as many."
+    absent = {"detectable": None, "searched_unfairness": None}
+    if not of_named:
+        absent["n_permutations"] = 0
     for name, nothing in absent.items():
         if stated[name] != nothing:
             yield f"{name} is stated as {stated[name]!r}, and there is no p-value."
@@ -190,6 +201,11 @@ def wrong_p_value(name: str, value: float, stated: Mapping[str, Any]) -> Iterato
         yield f"{name} is stated as {value!r}, and is above 0 and at most 1."
 
 
+def are_enough(stated: Mapping[str, Any]) -> bool:
+    """Return whether so many permutations can give a p-value of 5 %."""
+    return floor(LEVEL / len(_families(stated)) * (stated["n_permutations"] + 1)) >= 1
+
+
 def _families(stated: Mapping[str, Any]) -> list[list[str]]:
     """Return the notions that are tested together, by name.
 
@@ -223,7 +239,7 @@ def _wrong_figures(test: _Test, case: Case) -> Iterator[str]:
         yield f"searched_unfairness{suffix} is stated as {found!r}, above upper_bound."
     elif _finds_the_worst(stated):
         yield from _wrong_search(test, suffix, case)
-    enough = floor(LEVEL / families * (stated["n_permutations"] + 1)) >= 1
+    enough = are_enough(stated)
     if enough != (least is not None):
         yield (
             f"detectable{suffix} is stated as {least!r}, and {stated['n_permutations']} "

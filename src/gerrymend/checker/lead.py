@@ -113,7 +113,8 @@ def _is_tested_itself(
         return False
     worst = largest(first, stated)
     said = stated["in_a_sentence"]
-    if not _is_same(sharp, worst) or _is_chance(first, stated):
+    untested = stated["p_value"] is None  # of the search
+    if untested or not _is_same(sharp, worst) or _is_chance(first, stated):
         return True
     if said is None or first is None or worst is first:
         return False

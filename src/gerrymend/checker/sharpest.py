@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from gerrymend.checker.case import Case
-from gerrymend.checker.chance import LEVEL, wrong_p_value
+from gerrymend.checker.chance import LEVEL, are_enough, wrong_p_value
 from gerrymend.checker.confidence import wrong_intervals
 from gerrymend.checker.exact import ZERO, exact
 from gerrymend.checker.figures import TOLERANCE, Measured
@@ -29,14 +29,14 @@ _MOST_STEPS = 200_000
 def check_sharpest(case: Case) -> None:
     """Check the group that stands out most; its members and figures are checked with others'."""
     stated = case.stated["sharpest"]
-    tested = case.stated["p_value"] is not None
+    tested = case.stated["n_permutations"] > 0
     _check_standing_out(case)
     if stated is None:
         if tested:
             _check_none(case)
         return
     if not tested:
-        case.problem("sharpest is stated, and there is no p-value.")
+        case.problem("sharpest is stated, and there are no permutations.")
         return
     case.problem(*_wrong_telling(stated, case))
     case.leave("sharpest.p_value", "the permutations behind it were not made again")
@@ -58,7 +58,7 @@ def _check_standing_out(case: Case) -> None:
     expected = None
     if tested is not None and exact(tested["p_value"]) <= LEVEL:
         expected = True
-    elif tested is not None and case.stated["detectable"] is not None:
+    elif tested is not None and are_enough(case.stated):
         expected = False
     if case.stated[name] is not expected:
         case.problem(f"{name} is stated as {case.stated[name]!r}, and is {expected!r}.")

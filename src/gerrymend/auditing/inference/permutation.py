@@ -22,23 +22,31 @@ from dataclasses import replace
 
 import numpy as np
 
+from gerrymend._numeric.sums import Array
 from gerrymend._runtime.workers import Common, Workers
 from gerrymend.auditing.examined import Examined
 from gerrymend.auditing.inference.drawing import rounds
 from gerrymend.auditing.inference.permutation_result import (
+    LEVEL,
     PERMUTED,
     FamilyTest,
     PermutationTest,
+    rank_of,
 )
-from gerrymend.auditing.inference.permuted_searches import Searched, Searches, search
+from gerrymend.auditing.inference.permuted_searches import (
+    Searched,
+    Searches,
+    maxima_of,
+    search,
+)
 from gerrymend.auditing.inference.shuffles import obstacle
 from gerrymend.auditing.inference.simulations import null_of
 from gerrymend.auditing.inference.standing_out import NamedGroups
 from gerrymend.auditing.tally import Tally, largest_rounding
 from gerrymend.notions import OVERALL, PREDICTED
 
-# The level of `detectable`.
-LEVEL = 0.05
+# Groups that can be named have this part of the time for themselves, if the class takes all of it.
+_NAMING = 0.2
 # Outcomes that are dealt anew keep their mean: all that they can tell is that groups differ.
 _OWN_REFERENCE = (
     "permutations test whether groups differ from each other, and not from a reference of one's own"
@@ -71,7 +79,8 @@ def permutation_test(
         Draws to make.
     seconds : float, default=inf
         After so many it ends with the draws that were made by then, of which one that was cut short
-        counts as the worst that it can be; without any where the first takes longer.
+        counts as the worst that it can be. Where the first takes longer there is no p-value, and
+        draws are made for `named` alone, which are quick.
     random_state : int, default=0
         Seed of the draws.
     n_jobs : int, optional
@@ -88,12 +97,41 @@ def permutation_test(
         return PermutationTest(None, 0, None, reason=reason)
     deadline = time.monotonic() + seconds
     families = _families(examined, named, random_state, deadline)
-    late = f"no permutation was searched within {seconds:g} s; give it more time (budget, --budget)"
-    if time.monotonic() >= deadline:
-        # A search that was cut short is no T to compare with, and a draw would take as long.
-        return PermutationTest(None, 0, None, reason=late)
-    width = families[0].width
     done = 0
+    # A search that was cut short is no T to compare with, and a draw would take as long.
+    if time.monotonic() < deadline:
+        done = _search_draws(families, n_permutations, n_jobs, deadline, on_draw)
+    asked = n_permutations
+    if not done:
+        if any(map(len, named)):
+            deadline = time.monotonic() + _NAMING * seconds
+            done = _try_named(families, n_permutations, n_jobs, deadline, on_draw)
+        late = PermutationTest(
+            None,
+            done,
+            None,
+            reason=f"no permutation was searched within {seconds:g} s; give it more time (budget, "
+            "--budget)",
+            maxima=_maxima(families),
+            n_families=len(families),
+            n_asked=asked if done < asked else None,
+        )
+        return late if late.is_enough else replace(late, n_draws=0, maxima={}, n_asked=None)
+    if about is None:
+        about = int(np.argmax([abs(float(part.bracket.found.values[0])) for part in examined]))
+    return replace(_summary(families, done, about), n_asked=asked if done < asked else None)
+
+
+def _search_draws(
+    families: Sequence["_Family"],
+    n_permutations: int,
+    n_jobs: int | None,
+    deadline: float,
+    on_draw: Callable[[int, int], None] | None,
+) -> int:
+    """Search draws until all are made or it is too late; return how many, 0 if the first was."""
+    done = 0
+    width = families[0].width
     with Workers(n_jobs) as workers:
         number = workers.number
         for blocks in rounds(n_permutations, workers=number, width=width, deadline=deadline):
@@ -107,16 +145,42 @@ def permutation_test(
             ]
             searched = list(workers(search, tasks))
             if done == 0 and time.monotonic() >= deadline:
-                return PermutationTest(None, 0, None, reason=late)
+                return 0
             for i, family in enumerate(families):
                 family.add(searched[i * len(blocks) : (i + 1) * len(blocks)])
             done = blocks[-1].stop
             if on_draw is not None:
                 on_draw(done, n_permutations)
-    if about is None:
-        about = int(np.argmax([abs(float(part.bracket.found.values[0])) for part in examined]))
-    asked = n_permutations if done < n_permutations else None
-    return replace(_summary(families, done, about), n_asked=asked)
+    return done
+
+
+def _try_named(
+    families: Sequence["_Family"],
+    n_permutations: int,
+    n_jobs: int | None,
+    deadline: float,
+    on_draw: Callable[[int, int], None] | None,
+) -> int:
+    """Work out who stands out most in each draw, without a search of the class; return how many."""
+    done = 0
+    width = families[0].width
+    with Workers(n_jobs) as workers:
+        number = workers.number
+        for blocks in rounds(n_permutations, workers=number, width=width, deadline=deadline):
+            tasks = [(family.searches, draws) for family in families for draws in blocks]
+            found = list(workers(maxima_of, tasks))
+            for i, family in enumerate(families):
+                for maxima in found[i * len(blocks) : (i + 1) * len(blocks)]:
+                    family.maxima += maxima
+            done = blocks[-1].stop
+            if on_draw is not None:
+                on_draw(done, n_permutations)
+    return done
+
+
+def _maxima(families: Sequence["_Family"]) -> dict[int, Array]:
+    """Return how many deviations who stands out most is off in each draw, by notion."""
+    return {i: np.array(family.maxima) for family in families for i in family.notions}
 
 
 def why_no_test(tally: Tally, examined: Sequence[Examined]) -> str:
@@ -154,7 +218,8 @@ def _summary(families: Sequence["_Family"], n_draws: int, about: int) -> Permuta
         detectable=tests[own].detectable,
         of_maximum=families[own].decides,
         searched=tests[own].searched,
-        maxima={i: np.array(family.maxima) for family in families for i in family.notions},
+        maxima=_maxima(families),
+        n_families=len(families),
         families=tests,
         null=families[0].null,
     )
@@ -236,8 +301,7 @@ class _Family:
         p_value = min(1.0, n_families * (1 + self.at_least) / (1 + n_draws))
         draws = np.array(self.values)
         # p ≤ LEVEL takes at most rank − 1 draws at or above: to be above the draw of this rank.
-        # The last factor keeps a product that is whole from being rounded below it.
-        rank = math.floor(LEVEL / n_families * (1 + n_draws) * (1 + 1e-12))
+        rank = rank_of(n_draws, n_families)
         detectable = None
         if rank >= 1:
             detectable = float(np.sort(draws)[-rank])

@@ -1,5 +1,6 @@
 """The result of a permutation test, which reports hold."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,8 +9,20 @@ import numpy as np
 
 from gerrymend._numeric.sums import Array
 
+# The level of `detectable`, and of who stands out.
+LEVEL = 0.05
 # What is tested where nothing else is said: that outcomes have nothing to do with attributes.
 PERMUTED = "permuted"
+
+
+def rank_of(n_draws: int, n_families: int) -> int:
+    """Return of which rank, from above, the draw is that has to be exceeded for p ≤ LEVEL; 0: none.
+
+    >>> rank_of(18, 1), rank_of(19, 1), rank_of(199, 2)
+    (0, 1, 5)
+    """
+    # The last factor keeps a product that is whole from being rounded below it.
+    return math.floor(LEVEL / n_families * (1 + n_draws) * (1 + 1e-12))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +80,8 @@ class PermutationTest:
     p_value : float or None
         Of "outcomes have nothing to do with the protected attributes": no subgroup differs.
     n_draws : int
-        Permutations that were made; fewer than asked for where time was up.
+        Permutations that were made; fewer than asked for where time was up. Without a p-value those
+        that who stands out was tested by.
     detectable : float or None
         Unfairness must be above this for a p-value of at most 5 %; None below 19 draws, which
         can't give one.
@@ -85,6 +99,8 @@ class PermutationTest:
     families : tuple of FamilyTest
         The test of each family: rates over all rows, over rows of one label, of each class of more
         than two, and of each mean of numbers. Each p-value is multiplied by their number.
+    n_families : int
+        Their number.
     n_asked : int or None
         Permutations that were asked for, where time was up before they were made; else None.
     null : {"permuted", "right_scores", "symmetric_errors"}
@@ -111,13 +127,14 @@ class PermutationTest:
     searched: float | None = None
     maxima: Mapping[int, Array] = field(default_factory=dict, repr=False, compare=False)
     families: tuple[FamilyTest, ...] = field(default=(), repr=False, compare=False)
+    n_families: int = field(default=1, repr=False)
     n_asked: int | None = field(default=None, repr=False)
     null: str = field(default=PERMUTED, repr=False)
 
     @property
-    def n_families(self) -> int:
-        """Return the number of tests, which each p-value was multiplied by."""
-        return max(1, len(self.families))
+    def is_enough(self) -> bool:
+        """Return whether so many draws can give a p-value of 5 %."""
+        return rank_of(self.n_draws, self.n_families) >= 1
 
     def of_notion(self, number: int) -> FamilyTest | None:
         """Return the test that a notion is in; None where nothing was tested."""

@@ -38,6 +38,11 @@ def search(
     return searches.value.search(draws, seconds, patience, prove)
 
 
+def maxima_of(searches: Common["Searches"], draws: range) -> list[float]:
+    """Return how many deviations who stands out most is off, for each draw, in a worker."""
+    return searches.value.maxima(draws)
+
+
 @dataclass(frozen=True, eq=False)
 class Searches:
     """The state that a worker needs to search draws, and no more.
@@ -147,6 +152,10 @@ class Searches:
         ]
         largest: Array = np.max(found, axis=0) / self.n
         return largest
+
+    def maxima(self, draws: range) -> list[float]:
+        """Return how many deviations the group that stands out most is off, without a search."""
+        return self._maxima(self._residuals(draws))
 
     def _maxima(self, residuals: Sequence[Array]) -> list[float]:
         """Return how many deviations the group that stands out most is off, for each draw."""

@@ -59,10 +59,10 @@ def chance_sentence(report: Report) -> str:
         # Of groups that were named beforehand none was chosen for looking bad.
         if report["class"]["name"] == "ExplicitGroups":
             return f"{untested}."
-        return (
-            f"{untested}: the worst of many groups looks bad even where none differs, and a small "
-            "group that is hit hard may not show."
-        )
+        untested = f"{untested}: the worst of many groups looks bad even where none differs"
+        if report.get("sharpest") is not None:  # which was tested all the same
+            return f"{untested}."
+        return f"{untested}, and a small group that is hit hard may not show."
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
     told = f"({p_words(report)}{', of the rows that were searched' if apart else ''})"
@@ -156,11 +156,11 @@ def _obstacle(report: Report) -> str | None:
 
 def why_not_tested(report: Report) -> str:
     """Say why it is not known whether a group stands out; `stands_out` of the report is None."""
+    if report["sharpest"] is not None:
+        return too_few_words(report)
     if report["p_value"] is None:
         return _obstacle(report) or "chance was not tested (n_permutations=199, --permutations 199)"
-    if report["sharpest"] is None:
-        return "no group that can be named has enough rows, inside and outside, to be described"
-    return too_few_words(report)
+    return "no group that can be named has enough rows, inside and outside, to be described"
 
 
 def too_few_words(report: Report) -> str:
@@ -177,7 +177,8 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
         why = _obstacle(report) or (
             "no permutations were made (n_permutations=199, --permutations 199)"
         )
-        return [f"What chance alone would make of so many rows was not tested: {why}."]
+        untested = f"What chance alone would make of so many rows was not tested: {why}."
+        return [untested, *filter(None, [named_groups_sentence(report)])]
     chance = draws_of(report, "value")
     tested = f"The p-value tests “{chance.tested}”, not “none exceeds what is allowed”."
     tested += chance.caveat

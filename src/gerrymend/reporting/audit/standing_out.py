@@ -169,8 +169,10 @@ def named_groups_sentence(report: Report) -> str | None:
     if not stands_out(report):
         most = f"none stands out, {p_equals(tested['p_value'])}"
     draws = draws_of(report, "value").noun.replace("permutations", "shuffles")
+    made = "the same" if report["p_value"] is not None else count(report["n_permutations"])
+    shuffles = f"{made} {draws}"
     return (
-        f"By the same {draws} {count(tested['n_groups'])} groups that can be named ({which}) were "
+        f"By {shuffles} {count(tested['n_groups'])} groups that can be named ({which}) were "
         f"each tested {far}: {most}{_part_words(report)}."
     )
 

@@ -194,13 +194,13 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
 
 def _p_values(report: Report) -> list[tuple[str, str, str]]:
     """Return the p-values as key figures, each with the group and the search that it is of."""
-    if report["p_value"] is None:
-        return [("p-value", "not tested", "could chance explain it?")]
     one = sharpest(report)
     value = p_value(own_p_value(report) or 1.0)
     counts = f"it counts the whole search{quick_search_words(report)}"
     of_search = ("p-value", value, f"could chance explain it? {capitalised(counts)}")
-    if is_of_another(report):
+    if report["p_value"] is None:
+        of_search = ("p-value", "not tested", "could chance explain it?")
+    elif is_of_another(report):
         largest = "the largest unfairness, that of " if is_largest(report) else ""
         whose = f"of {largest}{stands_for(report)}"
         of_search = ("p-value of the search", value, f"{whose}; {counts}")

@@ -173,6 +173,8 @@ def is_tested_itself(report: Report) -> bool:
     first = headline(report)
     if one is None or first is None or not is_named(one, first):
         return False
+    if report["p_value"] is None:  # the search was not tested
+        return True
     return sharpest_leads(report) or is_chance(report) or stands_alone(report)
 
 
