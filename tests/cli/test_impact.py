@@ -118,6 +118,7 @@ def test_every_file_is_written(file, tmp_path):
     for name in names.values():
         assert (tmp_path / name).stat().st_size > 500
     assert "HR" in (tmp_path / "i.html").read_text("utf-8")
+    assert json.loads((tmp_path / "i.json").read_text("utf-8"))["about"] == {"owner": "HR"}
 
 
 GATES = [

@@ -206,7 +206,7 @@ def run(fields: dict[str, Any], targets: Targets, sheets: Sheets) -> int:
 def _write(table: ImpactTable, targets: Targets) -> None:
     """Write JSON, Markdown and page, as they were asked for."""
     if targets.json is not None:
-        write_out(table.to_json(), targets.json)
+        write_out(table.to_json(**targets.document), targets.json)
     if targets.markdown is not None:
         write_out(table.to_markdown(**targets.document).rstrip(), targets.markdown)
     if targets.page is not None:

@@ -118,9 +118,10 @@ class ImpactTable:
             "provenance": None if self.provenance is None else self.provenance.to_dict(),
         }
 
-    def to_json(self) -> str:
-        """Return the plain data as JSON."""
-        return json_text(self.to_dict(), indent=2)
+    def to_json(self, **document: Any) -> str:
+        """Return the plain data as JSON; title, owner, …, as in `to_html`, are in "about"."""
+        about = Document.of(**document).to_dict()
+        return json_text({**self.to_dict(), **({"about": about} if about else {})}, indent=2)
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
         """Return the groups as a frame of "pandas", "polars" or "pyarrow", one a row.
