@@ -107,8 +107,8 @@ def who_is_selected(data: Mapping[str, Any]) -> str:
     """
     if data["median"] is not None:
         return (
-            f"Counted: a score above {data['median']:g}, the median of all {count(data['n_rows'])} "
-            "rows."
+            f"Above the median: a score above {data['median']:g}, which is that of all "
+            f"{count(data['n_rows'])} rows."
         )
     noun = rule_of(data).selected.capitalize()
     if data["threshold"] is not None:
