@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from gerrymend import Conjunctions, GroupMean, audit, check_report
+from gerrymend import Conjunctions, ExplicitGroups, GroupMean, audit, check_report
 from tests.checker.reports import report_of
 
 N = 80
@@ -206,3 +206,43 @@ def test_labels_of_one_value_beside_decisions_of_another_type(label, of_labels, 
     }
     result = check_report(audit(**data, notion="statistical_parity"), **data)
     assert result.ok, str(result)
+
+
+STRATA = {
+    "numbers": np.array([10.5, -2, 3])[np.arange(N) % 3],
+    "text": np.array(["b", "", "a"])[np.arange(N) % 3],
+    "missing": np.array(["b", None, "a"])[np.arange(N) % 3],
+    "booleans": np.arange(N) % 2 == 0,
+    "intervals": pd.cut(pd.Series(np.arange(N) % 3 * 5.0), [-1, 2, 9, 20]),
+}
+
+
+@pytest.mark.parametrize("values", STRATA.values(), ids=STRATA)
+def test_strata_are_in_order(values):
+    data = {"y_true": LABEL, "y_pred": DECIDED, "sensitive_features": {"age": AGE}}
+    data["control_features"] = {"k": values}
+    asked = {"notion": ("error_rate", "statistical_parity"), "min_group_size": 2}
+    report = audit(**data, **asked).to_dict()
+    assert check_report(report, **data).ok
+    n_strata = len(report["strata"]) // 2
+    assert n_strata > 1
+    report["strata"] = report["strata"][n_strata:] + report["strata"][:n_strata]
+    by_notion = check_report(report, **data).problems
+    report["strata"] = report["strata"][::-1]
+    by_value = check_report(report, **data).problems
+    expected = ["strata are not in the order of the notions and of their values."]
+    # The order of intervals is that of their ends, which their words don't tell.
+    assert by_notion == by_value == ([] if isinstance(values, pd.Series) else expected)
+
+
+def test_a_value_that_a_rule_has_twice_is_a_problem():
+    """It changes no member; a user's own group may have it."""
+    sex = np.where(DECIDED, "M", "F")
+    data = {"y_true": LABEL, "y_pred": DECIDED, "sensitive_features": {"sex": sex}}
+    named = audit(**data, subgroups=ExplicitGroups({"men": {"sex": ["M", "M"]}}))
+    assert check_report(named, **data).ok
+    report = audit(**data, subgroups="marginals").to_dict()
+    (condition,) = report["worst"]["rule"]["conditions"]
+    condition["values"] *= 2
+    problems = check_report(report, **data).problems
+    assert "The worst subgroup: its rule has a value of 'sex' twice." in problems

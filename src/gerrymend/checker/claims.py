@@ -34,7 +34,7 @@ from gerrymend.checker.probes import wrong_words
 from gerrymend.checker.references import with_reference, wrong_references
 from gerrymend.checker.report_form import REPORT, check_kinds
 from gerrymend.checker.result import CheckResult
-from gerrymend.checker.rules import RuleError, members, own_rule, own_words
+from gerrymend.checker.rules import RuleError, members, own_rule, own_words, parts_of
 from gerrymend.checker.said import check_core, check_said
 from gerrymend.checker.scope import check_scope
 from gerrymend.checker.scores import read_scores, score_notion
@@ -304,6 +304,12 @@ def _wrong_words(where: str, stated: Mapping[str, Any], case: Case) -> Iterator[
     Words that can't be read are noted as not checked.
     """
     named = case.stated["class"]["name"] == "ExplicitGroups"
+    # A user may have named a value twice.
+    for part in [] if named else parts_of(stated["rule"]):
+        if (values := part.get("values")) and any(
+            one in values[:i] for i, one in enumerate(values)
+        ):
+            yield f"its rule has a value of {part['attribute']!r} twice."
     if named:
         try:
             groups = named_groups(case.stated["class"]["parameters"], case.table)

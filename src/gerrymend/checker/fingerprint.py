@@ -10,7 +10,7 @@ from gerrymend.checker.case import Case
 from gerrymend.checker.exact import Attribute, Table
 
 # Intervals of pandas, whose order is that of their ends and not that of these words.
-_INTERVAL = re.compile(r"[\[(].*, .*[\])]")
+INTERVAL = re.compile(r"[\[(].*, .*[\])]")
 
 
 def check_provenance(case: Case) -> None:
@@ -45,7 +45,7 @@ def _not_known(case: Case) -> str | None:
     if not all(one.is_count for one in (table, *table.by_class.values())) or table.views:
         return "sums of weights, probabilities or numbers are in it as float64 rounds them"
     texts = (value for one in table.attributes.values() for value in one.values)
-    if any(isinstance(value, str) and _INTERVAL.fullmatch(value) for value in texts):
+    if any(isinstance(value, str) and INTERVAL.fullmatch(value) for value in texts):
         return "categories that are intervals have an order of their own"
     return None
 

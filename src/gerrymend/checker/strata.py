@@ -6,6 +6,7 @@ from typing import Any
 from gerrymend.checker.case import Case
 from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import NOTIONS, TOLERANCE, Measured, outcomes_of, rate_of, shown
+from gerrymend.checker.fingerprint import INTERVAL
 from gerrymend.checker.words import label_of
 
 
@@ -68,6 +69,7 @@ def _wrong_strata(case: Case) -> Iterator[str]:
             yield f"strata: those that are not listed have {sum(withheld)} rows, too few."
         left_out += len(withheld)
         yield from _wrong_empty(notion, strata, case)
+    yield from _wrong_order(case)
     known = {notion["name"] for notion in case.stated["notions"]}
     if any(one["notion"] not in known for one in case.stated["empty_strata"]):
         yield "empty_strata has a notion that is none of the report's."
@@ -78,6 +80,26 @@ def _wrong_strata(case: Case) -> Iterator[str]:
             f"strata_left_out is stated as {case.stated['strata_left_out']}, and {left_out} are "
             "not listed."
         )
+
+
+def _wrong_order(case: Case) -> Iterator[str]:
+    """Yield a sentence unless strata are in the order of the notions, and then of their values.
+
+    Those that are intervals have the order of their ends, which their words don't tell.
+    """
+    places = []
+    for notion in case.stated["notions"]:
+        keys = list(case.table.view(notion).strata)
+        texts = (value for key in keys for value in key if isinstance(value, str))
+        if any(map(INTERVAL.fullmatch, texts)):
+            return
+        # A missing category is None, and comes last.
+        keys.sort(key=lambda key: [(value is None, 0 if value is None else value) for value in key])
+        places += [(_words(case.table.controls, key), notion["name"]) for key in keys]
+    there = [(one["stratum"], one["notion"]) for one in case.stated["strata"]]
+    found = [places.index(place) for place in there if place in places]
+    if sorted(found) != found:
+        yield "strata are not in the order of the notions and of their values."
 
 
 def _wrong_empty(
