@@ -359,7 +359,7 @@ BAD = [
     ({"gammas": 0.01}, TypeError, "gammas must be a list of numbers; got 0.01"),
     ({"notions": []}, TypeError, "notions must be a list of at least one"),
     ({"notions": "error_rate"}, TypeError, "notions must be a list of at least one"),
-    ({"notions": ["fpr"]}, ValueError, "notion='fpr' is unknown"),
+    ({"notions": ["fpr"]}, ValueError, "notions='fpr' is unknown"),
     ({"notions": ["error_rate", "error_rate"]}, ValueError, "notions has the same one twice"),
     ({"estimators": []}, ValueError, "estimators is empty"),
     ({"estimators": LinearRegression()}, TypeError, "estimators must be a list of estimators"),

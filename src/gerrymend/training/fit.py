@@ -19,6 +19,7 @@ from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import (
     check_budget,
     check_flag,
+    check_gamma,
     check_gammas,
     check_number,
     check_whole,
@@ -279,7 +280,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
     def _setting(self, gammas: list[float], known: Sequence[Any], *, weighted: bool) -> Setting:
         """Check the parameters that decide which game is played."""
         return Setting(
-            gammas=check_gammas(gammas),
+            gammas=[check_gamma(gamma) for gamma in gammas],
             C=check_number(self.C, "C", low=0.0, above=True),
             certify=check_flag(self.certify, "certify"),
             notions=check_overall(as_trainable(self.notion)),
