@@ -288,6 +288,33 @@ class AuditReport(Rendered):
 
         return report_data(self)
 
+    def to_frame(self, backend: Any = "pandas") -> Any:
+        """Return the groups that are told, a row each, as a frame of a library.
+
+        `told_as` says where the report has a group: "worst", "marginal", "intersection", …; one may
+        be there more than once. Intervals are of groups that are listed.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
+            Or another library that narwhals makes frames of.
+
+        Examples
+        --------
+        >>> from gerrymend import audit
+        >>> A = {"race": ["blue"] * 20 + ["green"] * 20}
+        >>> report = audit([0] * 40, [1] * 10 + [0] * 30, sensitive_features=A)
+        >>> print(report.to_frame()[["told_as", "group", "size", "rate"]].to_string(index=False))
+         told_as        group  size  rate
+           worst  race = blue    20   0.5
+             top  race = blue    20   0.5
+        marginal  race = blue    20   0.5
+        marginal race = green    20   0.0
+        """
+        from gerrymend.auditing.report_frame import report_frame
+
+        return report_frame(self.to_dict(), backend)
+
     def __repr__(self) -> str:
         names = ("verdict", "unfairness", "upper_bound", "gamma")
         worst = None if self.worst is None else self.worst.describe()

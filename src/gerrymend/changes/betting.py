@@ -40,8 +40,8 @@ from gerrymend._numeric.sums import Array
 from gerrymend.subgroups.rules import Members
 
 # Rows of a block. More rows have less noise for each pair, and a lower stake that can be afforded.
-# In four made populations blocks of 4 had 84 to 92 % of the evidence that blocks of 8 had, and 45 to
-# 59 % more than pairs; blocks of 16 had 75 to 117 % of that of 4. Fewer rows are left over with 4.
+# In four made populations blocks of 4 had 84 to 92 % of the evidence that blocks of 8 had, and 45
+# to 59 % more than pairs; blocks of 16 had 75 to 117 % of that of 4. Fewer rows are left over by 4.
 BLOCK = 4
 # Stakes, as parts of the largest that can be afforded.
 STAKES = 0.9 * 2.0 ** -np.arange(6)
