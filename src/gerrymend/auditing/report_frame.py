@@ -13,7 +13,7 @@ _ALONE = ("worst", "disadvantaged", "favoured", "core")
 _LISTS = {"top": "top", "intervals": "named", "marginals": "marginal",
           "intersections": "intersection"}  # fmt: skip
 _FIGURES = ("size", "rate", "overall_rate", "unfairness")
-_TYPES = {
+_TYPES: dict[str, Any] = {
     "told_as": nw.String, "group": nw.String, "notion": nw.String, "size": nw.Int64,
     "rate": nw.Float64, "overall_rate": nw.Float64, "unfairness": nw.Float64,
     "rate_low": nw.Float64, "rate_high": nw.Float64,
@@ -35,7 +35,7 @@ def report_frame(report: Mapping[str, Any], backend: Any) -> Any:
     rows = [_row(called, one) for called, one in told]
     columns = {name: [row[name] for row in rows] for name in _TYPES}
     try:
-        return nw.from_dict(columns, dict(_TYPES), backend=backend).to_native()
+        return nw.from_dict(columns, _TYPES, backend=backend).to_native()
     except (ImportError, TypeError, ValueError) as error:
         raise ArgumentError(
             Argument("backend", value=short(backend)),
