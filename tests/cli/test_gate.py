@@ -348,6 +348,13 @@ def test_a_verdict_that_is_none_is_why_by_itself():
                          "verdict decide")  # fmt: skip
 
 
+def test_what_was_not_proven_is_not_said_to_be_no_one():
+    """The time for the proof was over: none was found above gamma, and one may be."""
+    told = gate_decision("undecided", [], accepted=False, stands_out=True).sentence
+    assert "none is above gamma" not in told
+    assert told.endswith("; none was found above gamma, and one was not ruled out.")
+
+
 @pytest.mark.parametrize("wrong", [["--protected", "nobody"], ["--gamma", "-1"]])
 def test_a_run_that_fails_leaves_no_verdict_of_another_day(folder, tmp_path, wrong):
     """A pipeline that reads the file, and not the exit code, would take it for today's."""

@@ -72,8 +72,7 @@ CHANCE = {
     "the least of 19": (0.05, 19, "Chance alone makes as much, of all groups searched, in at most "
                         "1 of 20 samples where nothing differs (p = 0.050, of the rows that were "
                         "searched); 19 permutations can't tell more, and 199 would."),
-    "the least of 5": (1 / 6, 5, "It could be chance: 5 permutations are too few to tell (p = "
-                       "0.167, of the rows that were searched)."),
+    "the least of 5": (1 / 6, 5, "Whether it is chance can't be told: 5 permutations are too few."),
     "large": (0.33, 199, "So large an unfairness could well be chance: where nothing differs, so "
               "many rows show as much in about 33 % of samples (p = 0.330, of the rows that were "
               "searched). That test weighs groups by their size: a small one that is hit hard may "

@@ -5,9 +5,11 @@ import pytest
 
 from gerrymend import audit, check_report
 from gerrymend.auditing.inference import permutation
+from gerrymend.cli.gate import Gate
+from gerrymend.reporting.audit.standing_out import adjusted_words
 from gerrymend.reporting.audit.verdict import look
 
-TOLD = "of 20 draws: 39 were asked for, and the time was over"
+TOLD = "of 20 draws; 39 were asked for, and a longer budget (--budget) makes them"
 
 
 def people(n=400):
@@ -40,6 +42,30 @@ def test_draws_that_the_clock_cut_off_are_told(clock_after_20):
     for wrong in (20, 3):
         lie = check_report({**data, "permutations_asked": wrong}, *rows, **given)
         assert any("permutations_asked" in one for one in lie.problems)
+
+
+def test_one_draw_is_said_to_tell_nothing_of_chance(monkeypatch):
+    monkeypatch.setattr(permutation, "rounds", lambda *_, **__: iter([[range(1)]]))
+    rows, given = people()
+    report = audit(*rows, **given, notion="statistical_parity", n_permutations=39, gamma=0.001,
+                   favourable="positive", subgroups="conjunctions")  # fmt: skip
+    told = flat(str(report))
+    assert "too few shuffles were made to rule out chance" in told
+    assert "Whether it is chance can't be told: 1 permutation is too few; 39 were asked for" in told
+    assert "could be chance" not in told
+    decided = Gate(if_chance="undecided").decide(report)
+    assert decided.code == 3
+    assert "whether chance made it can't be told: 1 permutation is too few" in decided.why
+    assert "a longer budget (--budget) makes them" in decided.why
+
+
+def test_the_least_that_few_draws_can_give_is_no_strength():
+    """With 20 draws p is 1/21 at least, however far the group is off."""
+    report = {"notions": [{"name": "false_positive_rate", "event": [True, False]}],
+              "sharpest": {"p_value": 1 / 21, "n_groups": 9}, "n_permutations": 20}  # fmt: skip
+    assert "20 shuffles can give no less, and don't tell how strong it is" in adjusted_words(report)
+    report |= {"sharpest": {"p_value": 0.005, "n_groups": 9}, "n_permutations": 199}
+    assert adjusted_words(report).endswith("199 shuffles can give no less")
 
 
 def test_draws_that_were_all_made_are_not_told_to_be_fewer():

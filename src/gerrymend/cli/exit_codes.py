@@ -18,6 +18,12 @@ _OPEN = "neither was shown, that a subgroup exceeds gamma or that none does"
 _BY_CHANCE = (
     "a subgroup exceeds gamma, and chance may have made it, which --if-chance undecided leaves open"
 )
+# What is known of gamma where a gate fails for who stands out.
+_BESIDE = {
+    "within gamma": "; none is above gamma",
+    "exceeds gamma": "",
+    "undecided": "; none was found above gamma, and one was not ruled out",
+}
 _WARNED = "the report warns of what it was given; --accept-warnings lets the verdict decide"
 
 # Ctrl-C; 128 + SIGINT, as shells have it.
@@ -42,15 +48,17 @@ def gate_decision(
     *,
     accepted: bool,
     by_chance: bool = False,
+    too_few: str = "",
     stands_out: bool | None = False,
     untold: str = "",
 ) -> Decision:
     """Return the exit code of a verdict; a green one counts as undecided where it is doubtful.
 
     So does a red one that is `by_chance`: chance alone may make as much, and the gate is not to
-    shut for it. `stands_out` is for a gate that fails for who stands out: whether a group does, and
-    None where that could not be told, so that nothing is cleared by a test that was not made;
-    `untold` says why it was not.
+    shut for it; `too_few` says why that could not be told, where too few draws were made.
+    `stands_out` is for a gate that fails for who stands out: whether a group does, and None where
+    that could not be told, so that nothing is cleared by a test that was not made; `untold` says
+    why it was not.
 
     A subgroup that exceeds gamma was found in the columns that were given, whatever else these may
     be: decisions that one attribute makes alone look like its values recoded.
@@ -67,16 +75,19 @@ def gate_decision(
     1
     >>> gate_decision("within gamma", [], accepted=False, stands_out=None, untold="no test").code
     3
+    >>> gate_decision("exceeds gamma", [], accepted=False, by_chance=True, too_few="no time").why
+    "a subgroup exceeds gamma, and whether chance made it can't be told: no time"
     """
     exceeds = verdict == "exceeds gamma"
     if exceeds and not by_chance:
         return Decision(EXIT_CODES[verdict], "a subgroup exceeds gamma")
     if stands_out:
         told = "a group stands out from chance, and --fail-on stands-out fails for that"
-        return Decision(STANDS_OUT, told if exceeds else f"{told}; none is above gamma")
+        return Decision(STANDS_OUT, f"{told}{_BESIDE[verdict]}")
     doubts = []
     if exceeds:
-        doubts.append(_BY_CHANCE)
+        untold = f"a subgroup exceeds gamma, and whether chance made it can't be told: {too_few}"
+        doubts.append(untold if too_few else _BY_CHANCE)
     elif verdict == "undecided":
         doubts.append(_OPEN)
     if warnings and not accepted and not exceeds:

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 from gerrymend.auditing.report import AuditReport
 from gerrymend.cli.exit_codes import Decision, gate_decision
 from gerrymend.inputs.settings import check_choice
-from gerrymend.reporting.audit.chance import why_not_tested
+from gerrymend.reporting.audit.chance import too_few_words, why_not_tested
 from gerrymend.reporting.audit.lead import leads_by_chance
+from gerrymend.reporting.audit.permutations import too_few
 
 
 class Gate(NamedTuple):
@@ -49,12 +50,14 @@ class Gate(NamedTuple):
         """
         is_asked = self.asks_who_stands_out
         data = report.to_dict()
+        by_chance = self.if_chance == "undecided" and leads_by_chance(data)
         is_untold = is_asked and report.stands_out is None
         return gate_decision(
             report.verdict if verdict is None else verdict,
             report.warnings if warnings is None else warnings,
             accepted=self.accepts_warnings,
-            by_chance=self.if_chance == "undecided" and leads_by_chance(data),
+            by_chance=by_chance,
+            too_few=too_few_words(data) if by_chance and too_few(data) else "",
             stands_out=report.stands_out if is_asked else False,
             untold=why_not_tested(data) if is_untold else "",
         )

@@ -9,7 +9,14 @@ from gerrymend._numeric.rate_intervals import rate_interval
 from gerrymend.notions import NOTION_NAMES, rate_and_class
 from gerrymend.reporting.audit.direction import in_unit, of_numbers
 from gerrymend.reporting.audit.other_rows import held_out_rows, measured_there
-from gerrymend.reporting.audit.permutations import cut_short_words, families, is_least
+from gerrymend.reporting.audit.permutations import (
+    cut_short_words,
+    enough_draws,
+    families,
+    is_least,
+    no_time_words,
+    too_few,
+)
 from gerrymend.reporting.audit.score_words import draws_of
 from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
 from gerrymend.reporting.audit.tested_apart import families_sentence, tested_apart_sentences
@@ -81,11 +88,13 @@ def chance_sentence(report: Report) -> str:
         often = f"in at most 1 of {int(1 / value + 1e-9)} samples {chance.where}"
         # So many that p is TINY, the least that they can give, over all that is tested at once.
         enough = max(199, round(families(report) / TINY) - 1)
-        more = f"; {draws} {chance.noun} can't tell more, and {count(enough)} would"
+        time = "" if report.get("permutations_asked") is None else " and more time"
+        more = f"; {draws} {chance.noun} can't tell more, and {count(enough)}{time} would"
         more = more if is_least(value, report) else ""
         return f"Chance alone makes as much{whom} {often} {told}{more}.{of_others}"
-    if is_least(value, report):
-        return f"It could be chance: {draws} {chance.noun} are too few to tell {told}.{of_others}"
+    if too_few(report):
+        time = "; ".join(filter(None, [f"{_made(report)} too few", no_time_words(report)]))
+        return f"Whether it is chance can't be told: {time}.{of_others}"
     largest = "The largest unfairness" if stands_out(report) else "So large an unfairness"
     return (
         f"{largest} could well be chance: {chance.where}, so many rows show as much in "
@@ -165,9 +174,16 @@ def why_not_tested(report: Report) -> str:
 
 def too_few_words(report: Report) -> str:
     """Say that so many draws can't give a p-value of 5 %, and how many can."""
+    enough = f"{count(enough_draws(report))} are enough"
+    told = f"{_made(report)} too few for p = 0.05; {enough}"
+    return "; ".join(filter(None, [told, no_time_words(report)]))
+
+
+def _made(report: Report) -> str:
+    """Return how many draws were made, with the verb: "5 permutations are"."""
+    number = report["n_permutations"]
     noun = draws_of(report, "value").noun
-    enough = 20 * families(report) - 1
-    return f"{count(report['n_permutations'])} {noun} are too few for p = 0.05; {enough} are enough"
+    return f"1 {noun.removesuffix('s')} is" if number == 1 else f"{count(number)} {noun} are"
 
 
 def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 from gerrymend._runtime.command_lines import option_words
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.reporting.audit.direction import in_unit, of_numbers
+from gerrymend.reporting.audit.permutations import too_few
 from gerrymend.reporting.audit.score_words import of_scores
 from gerrymend.reporting.audit.standing_out import stands_out
 from gerrymend.reporting.audit.subgroup_words import rate_alone
@@ -20,6 +21,11 @@ Report = Mapping[str, Any]
 CHANCE_FIRST = (
     "First rule out chance: audit more rows, or rows that were not searched (--holdout, "
     "--test-size). To mend what chance made on these rows makes nothing fairer on others."
+)
+
+MORE_DRAWS = (
+    "First rule out chance: audit again with more time or more shuffles (budget, n_permutations; "
+    "--budget, --permutations)."
 )
 
 
@@ -105,6 +111,8 @@ def first_steps(report: Report) -> list[str]:
     if report["verdict"] == "undecided":
         look = look_sentences(report) if stands_out(report) else []
         return [*look, decide_sentence(report)]
+    if too_few(report):
+        return [MORE_DRAWS]
     return [CHANCE_FIRST] if may_be_chance(report) and not stands_out(report) else []
 
 

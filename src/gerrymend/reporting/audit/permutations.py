@@ -21,13 +21,41 @@ def cut_short_words(report: Report) -> str:
     """Return that the clock cut draws off, which may give another p-value next time; "" if not.
 
     >>> cut_short_words({"n_permutations": 57, "permutations_asked": 199})
-    'of 57 draws: 199 were asked for, and the time was over'
+    'of 57 draws; 199 were asked for, and a longer budget (--budget) makes them'
     """
     asked = report.get("permutations_asked")
     if asked is None:
         return ""
-    made = count(report["n_permutations"])
-    return f"of {made} draws: {count(asked)} were asked for, and the time was over"
+    number = report["n_permutations"]
+    made = f"{count(number)} {'draw' if number == 1 else 'draws'}"
+    return f"of {made}; {no_time_words(report)}"
+
+
+def no_time_words(report: Report) -> str:
+    """Return that there was no time for all draws, and what gives more; "" if all were made.
+
+    >>> no_time_words({})
+    ''
+    """
+    asked = report.get("permutations_asked")
+    if asked is None:
+        return ""
+    return f"{count(asked)} were asked for, and a longer budget (--budget) makes them"
+
+
+def too_few(report: Report) -> bool:
+    """Return whether so few draws were made that none could tell a difference from chance.
+
+    >>> one = {"name": "false_positive_rate", "event": [True, False]}
+    >>> [too_few({"notions": [one], "p_value": 0.5, "n_permutations": n}) for n in (1, 18, 19)]
+    [True, True, False]
+    """
+    return report["p_value"] is not None and report["n_permutations"] < enough_draws(report)
+
+
+def enough_draws(report: Report) -> int:
+    """Return how many draws can give a p-value of 5 %, over all that is tested at once."""
+    return 20 * families(report) - 1
 
 
 def families(report: Report) -> int:

@@ -53,7 +53,9 @@ def adjusted_words(report: Report) -> str:
     told = f"{p_equals(tested['p_value'])}, after allowing for {looked_at} looked at"
     if is_least(tested["p_value"], report):
         draws = draws_of(report, "value").noun.replace("permutations", "shuffles")
-        told += f"; {count(report['n_permutations'])} {draws} can give no less"
+        least = f"{count(report['n_permutations'])} {draws} can give no less"
+        weak = "" if tested["p_value"] <= TINY else ", and don't tell how strong it is"
+        told += f"; {least}{weak}"
     return "; ".join(filter(None, [told, cut_short_words(report)]))
 
 

@@ -16,6 +16,7 @@ from gerrymend.reporting.audit.findings import (
     withheld_as,
 )
 from gerrymend.reporting.audit.other_rows import confirmation, reversed_words
+from gerrymend.reporting.audit.permutations import too_few
 from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.standing_out import (
     leads_too,
@@ -69,6 +70,8 @@ def _look(report: Report) -> Look:
     if report["warnings"]:
         return reserved(plain, "with warnings")
     exceeds = report["verdict"] == "exceeds gamma"
+    if exceeds and too_few(report) and not stands_out(report):
+        return reserved(plain, "but too few shuffles were made to rule out chance")
     if exceeds and may_be_chance(report):
         if not stands_out(report):
             return reserved(plain, "which could be chance")
