@@ -260,7 +260,7 @@ def test_the_composition_leads_and_the_formula_follows():
     heading = next(line for line in report.to_markdown().splitlines() if line.startswith("### 1."))
     assert who in heading
     assert "·" not in heading
-    assert "In plain words" in str(report)
+    assert "Few conditions" in str(report)
     # Which values have no term is said.
     for attribute, values in report.worst.rule.to_dict()["reference"].items():
         assert f"{attribute} = {' or '.join(values)}" in report.to_html()

@@ -115,7 +115,7 @@ def test_fewer_subgroups_than_were_asked_for_are_said_to_be_so(file, top, told):
     """Of two races one differs, and the other is the rest."""
     _, out, _ = call("audit", file, "--label", "y", "--prediction", "d", "--protected", "race",
                      "--subgroups", "marginals", "--permutations", "0", "--top", top)  # fmt: skip
-    assert ("1 of the 3 that --top asks for: others are" in " ".join(out.split())) == told
+    assert ("No more subgroups are told: no other has a tenth of" in " ".join(out.split())) == told
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -294,3 +294,15 @@ def test_a_model_trained_on_codes_reads_them_as_codes(tmp_path):
     assert code == 0, err
     code, _, err = call("predict", model, tmp_path / "p.parquet", "--out", tmp_path / "o.csv")
     assert (code, err) == (0, "")
+
+
+def test_a_page_names_the_file_and_no_folder_of_this_machine(file, tmp_path):
+    """It goes to others; what the terminal says is there to be typed."""
+    page = tmp_path / "page.html"
+    _, out, _ = call("audit", file, "--label", "y", "--prediction", "d", "--protected", "race",
+                     "--subgroups", "marginals", "--permutations", "0", "--gamma", "0.001",
+                     "--report", page)  # fmt: skip
+    shown = html.unescape(page.read_text())
+    assert file.name in shown
+    assert str(file.parent) not in shown
+    assert str(file.parent) in "".join(out.split())

@@ -269,7 +269,8 @@ def test_groups_that_may_not_be_shown_are_not_said_to_have_no_flag():
 def test_where_it_lies_is_said_to_be_kept_back_in_the_text():
     report = audits.fixed().to_dict() | {"kept_back": ["core", "composition"]}
     text = " ".join(audit_text(report).split())
-    assert "Not told This is left out, or told only in part: where in the group most of it" in text
+    told = "Not told Left out, wholly or in part, as it would tell of a group of few people: where"
+    assert told in text
     assert "who is in the groups" not in text
     assert "Not told" not in audit_text(report | {"kept_back": ["composition"]})
 
@@ -465,7 +466,7 @@ def test_how_it_was_done_has_confidence_resamples_and_discovery_rate():
     y, decided, protected = audits.people()
     usual = {"sensitive_features": protected, "subgroups": "marginals"}
     plain = dict(how_facts(audit(y, decided, **usual).to_dict()))
-    assert plain["For the people behind the rows"] == plain["Flags"] == "not asked for"
+    assert not {"For the people behind the rows", "Flags"} & set(plain)
     asked = audit(y, decided, **usual, confidence=0.9, n_resamples=40, discovery_rate=0.2)
     told = dict(how_facts(asked.to_dict()))
     assert told["For the people behind the rows"] == "90 % confidence, 40 resamples"

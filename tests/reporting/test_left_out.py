@@ -29,7 +29,7 @@ def test_nothing_but_the_other_side_is_left(subgroups):
     report = two_towns(subgroups=subgroups, top=3)
     assert len(report.top) == 1
     assert report.why_fewer == ("little",)
-    told = "3 subgroups were asked for, and 1 is told: no other has a tenth of its unfairness."
+    told = "No more subgroups are told: no other has a tenth of the largest unfairness."
     assert all(told in text for text in shown(report))
     assert report.to_dict()["why_fewer"] == ["little"]
 
@@ -59,7 +59,7 @@ def test_time_is_said_to_be_up_only_where_it_was(monkeypatch):
     monkeypatch.setattr(further_groups, "time", SimpleNamespace(monotonic=lambda: math.inf))
     report = audit(**rows, **how)
     assert report.why_fewer == ("time",)
-    told = "and 1 is told: there was no time to search for more (budget, --budget)."
+    told = "No more subgroups are told: there was no time to search for more (budget, --budget)."
     assert all(told in text for text in shown(report))
     assert check_report(report, **rows).ok
 
@@ -68,13 +68,12 @@ def test_several_reasons_are_told_together():
     report = {"provenance": {"top": 5}, "top": [{}, {}],
               "why_fewer": ["few_rows", "alike", "shared", "time"]}  # fmt: skip
     assert fewer_sentences(report) == [
-        "5 subgroups were asked for, and 2 are told: the others that were found are much the same "
-        "as them, or not much beside those of their people who are in them, or of a kind that "
-        "would tell of few rows beside them, and there was no time to search for more (budget, "
-        "--budget)."
+        "No more subgroups are told: the others that were found are much the same as these, or not "
+        "much beside those of their people who are in these, or of a kind that would tell of few "
+        "rows beside these, and there was no time to search for more (budget, --budget)."
     ]
     old = {name: part for name, part in report.items() if name != "why_fewer"}
-    assert fewer_sentences(old) == ["5 subgroups were asked for, and 2 are told."]
+    assert fewer_sentences(old) == ["No more subgroups are told."]
 
 
 def test_the_checker_knows_the_reasons():

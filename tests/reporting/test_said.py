@@ -145,7 +145,7 @@ def test_composition_leads_where_the_sentence_has_little_or_is_allowed(report, w
         data["gamma"] = (own + report.unfairness) / 2
     first = verdict_sentences(data)[1]
     assert first.startswith("The subgroup treated worst is a group with ")
-    assert f"In plain words {PLANTED}" in flat(audit_text(data))
+    assert f"Few conditions {PLANTED}" in flat(audit_text(data))
     assert "Everyone else" in audit_text(data)
 
 

@@ -10,6 +10,7 @@ from gerrymend.reporting.audit.next_steps import next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
+from gerrymend.reporting.audit.view import audit_view
 from gerrymend.reporting.audit.who_leads import described, headline
 from tests.auditing.inference.test_standing_out import small_group_hit_hard
 
@@ -120,7 +121,9 @@ def test_every_output_names_it(small):
     assert "hardly chance (p = 0.005, after allowing" in " ".join(text.split())
     # Who is no chance is alone among the figures of the page, too.
     for shown in (markdown, page):
-        assert shown.index("which stands out: ") < shown.index("The subgroup treated worst is ")
+        assert shown.index("; this stands out, and is hardly") < shown.index(
+            "The subgroup treated worst is "
+        )
         assert "are in the subgroup treated worst, " not in shown
     assert "| p-value of one group | 0.005 |" in markdown
 
@@ -305,3 +308,39 @@ def test_where_nobody_stands_out_nobody_is_said_to_be_treated_worst():
     few = audit(y, p, **asked, gamma=0.0001, n_permutations=9)
     assert few.stands_out is None
     assert "The subgroup treated worst is " in " ".join(str(few).split())
+
+
+def test_the_rate_is_told_in_words_of_the_columns_where_it_is_first_named(small):
+    """A reader who does not know what a false negative is knows who was not granted what."""
+    report = small.to_dict()
+    columns = {"label": "eligible", "decision": "granted", "threshold": None}
+    one = report["lead"]
+    shown = f"{100 * one['rate']:.3g} % of those with eligible = 1 are decided granted = 0"
+    told = verdict_sentences(report | {"columns": columns})[0]
+    assert f"rows: {shown} (false negative rate), against " in told
+    assert "those with" not in " ".join(verdict_sentences(report))
+
+
+def test_a_figure_on_top_of_the_page_is_not_told_again_below_it(small):
+    view = audit_view(small.to_dict())
+    (*_, (number, happens)) = view["people"]
+    assert happens.startswith("of its ")
+    assert not [one for one in view["verdict"] if number in one and one.startswith("Of its ")]
+    assert number in dict(view["subgroups"][0]["facts"])["In cases"]
+
+
+def test_a_red_page_says_not_to_sign_off_and_at_whom_to_look(small):
+    told = " ".join(audit_view(small.to_dict())["next"])
+    assert told.startswith(f"Do not sign this off as it is. Look at {HIT} (false negative rate ")
+
+
+def test_whom_chance_may_have_made_is_not_painted_as_a_finding(small):
+    """Nor has it an interval that was made for a group that nobody searched for."""
+    report = small.to_dict()
+    report["sharpest"] |= {"subgroup": None, "p_value": 0.4, "deviations": None}
+    (first, *_) = audit_view(report)["subgroups"]
+    assert first["standing"] == "May be chance"
+    assert {bar["kind"] for bar in first["bars"]} == {""}
+    assert "95 % interval" not in dict(first["facts"])
+    (first, *_) = audit_view(small.to_dict())["subgroups"]
+    assert first["bars"][0]["kind"] == "rate"

@@ -66,8 +66,11 @@ def test_a_group_that_can_be_named_leads_before_a_formula(both):
     (experts,) = (one for one in told if one.startswith(f"For experts: {FORMULA} is "))
     assert f"; its unfairness is {both.unfairness:.4f}, and 0.01 is allowed; " in experts
     names = [standing for standing, _ in described(report)]
-    assert names == ["Stands out", "In plain words", "For experts"]
-    assert people_figures(report)[0][1].startswith(f"people (rows) are in {HIT}, which stands out")
+    assert names == ["Stands out", "For experts"]
+    rate, who = people_figures(report)[0]
+    assert rate == f"{100 * report['lead']['rate']:.3g} %"
+    assert who.startswith(f"rate of positive decisions of {HIT}, against ")
+    assert f": {report['lead']['size']} of 1,500 people (rows); this stands out" in who
     assert audit_view(report)["subgroups"][0]["name"] == HIT
 
 
@@ -196,8 +199,11 @@ def test_who_leads_and_is_within_gamma_is_told_from_what_exceeds_it(both):
     report = both.to_dict()
     own = abs(report["sharpest"]["subgroup"]["unfairness"])
     told = " ".join(verdict_sentences(report | {"gamma": 1.01 * own}))
-    assert f"; {1.01 * own:g} is allowed. For experts: what exceeds that is {FORMULA}, a " in told
-    assert "what exceeds that" not in " ".join(verdict_sentences(report))
+    found = f"{both.unfairness:.4f} is not allowed: a group with "
+    about = f"The verdict is about a larger group ({FORMULA}), whose unfairness of {found}"
+    assert f"; {1.01 * own:g} is allowed. {about}" in told
+    assert "For experts" not in told
+    assert "The verdict is about" not in " ".join(verdict_sentences(report))
 
 
 def test_a_quick_search_is_told_of_only_where_the_p_value_would_seem_wrong(both):

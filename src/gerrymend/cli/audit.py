@@ -3,6 +3,7 @@
 Imported by `cli.main` once it knows that typer and rich are there.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -206,11 +207,15 @@ def run(fields: dict[str, Any], targets: Targets, gate: Gate) -> int:
         ):
             report = request.audit(lambda done, of: say(f"{request.drawn}, {within}", done, of))
         data = report.to_dict()
-        commands = training_commands(request) if next_commands(data) and not request.counts else ()
-        document = targets.write(data, **request.columns, commands=commands)
+        is_trainable = next_commands(data) and not request.counts
+        commands = training_commands(request) if is_trainable else []
+        # A page goes to others, whom folders of this machine don't concern.
+        named = replace(request, file=Path(request.file.name))
+        passed_on = training_commands(named) if is_trainable else []
+        document = targets.write(data, **request.columns, commands=passed_on)
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         if not targets.takes_output:
-            show(out, report, request, document)
+            show(out, report, request, document.with_columns(data), commands)
         decision = gate.decide(report)
         if targets.page is not None and not targets.quiet:
             tell_of_page(out, targets.page)

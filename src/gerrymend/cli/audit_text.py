@@ -1,6 +1,8 @@
 """Print a report as `gerrymend audit` does: the report's own text, and what the command read."""
 
 import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 
@@ -8,32 +10,30 @@ from gerrymend.auditing.report import AuditReport
 from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.cli.shared import tell
 from gerrymend.reporting.audit.class_words import rate_names
-from gerrymend.reporting.audit.document import Document
 from gerrymend.reporting.audit.next_steps import first_steps
 from gerrymend.reporting.audit.text import RichAudit
 from gerrymend.reporting.text import WIDEST, Facts, wrapped
 from gerrymend.reporting.wording import count
 
-# Why a search for one more subgroup to describe ends without any.
-_NO_OTHERS = (
-    "others are nearly the same people or the rest of them, have less than a tenth of the "
-    "unfairness, or are too small to be described"
-)
 
-
-def show(console: Console, report: AuditReport, request: AuditRequest, document: Document) -> None:
-    """Print the verdict, what was found, how sure that is, and what was compared."""
-    data = document.with_columns(report.to_dict())
+def show(
+    console: Console,
+    report: AuditReport,
+    request: AuditRequest,
+    data: Mapping[str, Any],
+    commands: Sequence[str],
+) -> None:
+    """Print the verdict, what was found, how sure that is, what was compared, and what to type."""
     console.print()
     console.print(RichAudit(data, _compared(report, request)), soft_wrap=True)
     console.print()
-    if document.commands:
+    if commands:
         chance = first_steps(data) if data["verdict"] == "exceeds gamma" else []
         first = f"What next: {' '.join(chance)} Then: " if chance else "What next: "
         told = f"{first}what a fairer model costs, and one that is trained:"
         for line in wrapped(told, min(console.width, WIDEST)):
             tell(console, line)
-        for command in document.commands:
+        for command in commands:
             tell(console, folded(command, min(console.width, WIDEST)))
         console.print()
 
@@ -67,9 +67,6 @@ def _compared(report: AuditReport, request: AuditRequest) -> Facts:
     ]
     if request.probability is not None:
         facts.insert(1, ("  decided", f"with the probability in {request.probability}"))
-    if 0 < len(report.top) < request.top:
-        told = f"{len(report.top)} of the {count(request.top)} that --top asks for"
-        facts.append(("  subgroups", f"{told}: {_NO_OTHERS}"))
     if report.p_value is not None and report.n_permutations < request.permutations:
         made = f"{count(report.n_permutations)} of {count(request.permutations)}"
         facts.append((f"  {request.draws}", f"{made}, all that --budget had time for"))

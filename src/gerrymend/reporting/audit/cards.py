@@ -27,6 +27,7 @@ from gerrymend.reporting.audit.who_leads import (
     is_the_same,
     largest,
     leads,
+    names_nobody,
     stands_for,
 )
 from gerrymend.reporting.wording import capitalised, figure
@@ -68,13 +69,15 @@ def _rate_bars(
     """Return the rates of a subgroup, where most of it lies and what it is compared with, drawn."""
     shown = subgroup_words.compared_rates(subgroup)
     reference = capitalised(subgroup_words.reference_noun(subgroup))
-    rates = [("This group", shown.rate, subgroup["rate"], "rate")]
+    # Nobody is painted as a finding whom chance may have made.
+    kind = "" if names_nobody(report) else "rate"
+    rates = [("This group", shown.rate, subgroup["rate"], kind)]
     if core_words(subgroup, report):
         core = report["core"]
         rate = subgroup_words.compared_rates(core).rate
-        rates.append(("Where most of it lies", rate, core["rate"], "rate"))
+        rates.append(("Where most of it lies", rate, core["rate"], kind))
     rates.append((reference, shown.reference, subgroup["overall_rate"], ""))
-    if subgroup_words.rest_words(subgroup):
+    if subgroup_words.rest_words(subgroup) and not is_rest(subgroup, report):
         rest = subgroup["rest_rate"]
         rates.append(("Everyone else", figure(rest, subgroup.get("unit")), rest, ""))
     return [
@@ -118,7 +121,7 @@ def _facts(standing: str, subgroup: Mapping[str, Any], report: Report) -> Facts:
 def _name(standing: str, subgroup: Mapping[str, Any], report: Report) -> str:
     """Return the name of a card."""
     told = {
-        "Everyone else": "all others",
+        "Everyone else": "all who are not in the first group",
         "As a formula": "the same rows",
         "For experts": f"{stands_for(report)}, {subgroup_words.short_name(subgroup)}",
     }

@@ -29,6 +29,7 @@ from gerrymend.reporting.audit.who_leads import (
     is_largest,
     is_named,
     largest,
+    names_nobody,
     own_p_value,
     sharpest,
     stands_alone,
@@ -208,11 +209,12 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
     if line is None:
         return [f"{too_few_words(report)}.", tested]
     found = in_unit(unfairness(line), report)
+    # One that stands out for its size may be no chance, and have less.
+    unless = ", unless the group is tested for itself" if stands_out(report) else ""
     return [
-        f"{capitalised(chance.where)} a quick search finds up to {found} in 19 of 20 samples of so "
-        f"many rows ({draws} {chance.noun}): a largest unfairness of less can't be told from "
-        "chance."
-        f"{_example(report, line) if example else ''}{_searched(report)}",
+        f"{capitalised(chance.where)} the largest unfairness in so many rows is up to {found} in "
+        f"19 of 20 samples ({draws} {chance.noun}{_searched(report)}): a largest unfairness of "
+        f"less can't be told from chance{unless}.{_example(report, line) if example else ''}",
         tested,
     ]
 
@@ -235,7 +237,9 @@ def _example(report: Report, line: float) -> str:
 def _searched(report: Report) -> str:
     """Say what the repeated search finds in the rows, where that is not all that was found."""
     found = _quickly_found(report)
-    return "" if found is None else f" In these rows as they are it finds {found}."
+    if found is None:
+        return ""
+    return f", each by a quicker search than that of the report; in these rows it finds {found}"
 
 
 def _quickly_found(report: Report) -> str | None:
@@ -264,6 +268,9 @@ def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
         if ends := tested.get("rate_interval"):
             looked_at = f"{count(tested['n_groups'])} groups looked at"
             return f"{_ends(ends, group)}, allowing for the {looked_at}"
+    # One that chance may have made would look sure by the interval of a group chosen beforehand.
+    if not on_others and names_nobody(report):
+        return None
     if group not in (headline(report), largest(report)) or report["weighted"]:
         return None
     if rate_and_class(group["notion"])[0] not in NOTION_NAMES:

@@ -18,6 +18,7 @@ from gerrymend.reporting.audit.said import among_words, core_sentences, said_sen
 from gerrymend.reporting.audit.standing_out import shared_sentence, sharpest_sentence
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.subgroup_words import (
+    rate_in_words,
     rate_sentence,
     who_is_in,
 )
@@ -76,7 +77,7 @@ def _lead_sentences(report: Report, rows: str) -> list[str]:
             who = f"{who_is(one, report, among)} {lead['subgroup']}"
         sentences.append(
             f"{who}, {count(lead['size'])} of {count(report['n_rows'])} {rows}: "
-            f"{rate_sentence(lead)}."
+            f"{rate_sentence(lead) if sentences else rate_in_words(lead, report)}."
         )
     return sentences
 
@@ -111,7 +112,8 @@ def leading_sentences(report: Report, rows: str) -> list[str]:
         return []
     shared = shared_sentence(first, report)
     if is_for_experts(report):
-        return [*filter(None, [_for_experts(report), shared])]
+        beside = _exceeding_beside(report) or _for_experts(report)
+        return [*filter(None, [beside, shared])]
     worst = report["worst"]
     exceeds = worst is not None and abs(worst["unfairness"]) > report["gamma"]
     is_mean = first.get("unit") is not None  # which is told for how many, allowed or not
@@ -154,11 +156,6 @@ def _for_experts(report: Report) -> str:
     """Say who is the worst of all that was searched, where a group that can be named leads."""
     first = leads(report)[0]
     who = f"{stands_for(report)} is {_named(first)}"
-    one = sharpest(report)
-    # Who stands out before it may be within what is allowed, as few are in it.
-    within = one is not None and is_for_experts(report) and not _exceeds(one, report)
-    if within and _exceeds(first, report):
-        who = f"what exceeds that is {stands_for(report)}, {_named(first)}"
     told = (
         f"For experts: {who}, {count(first['size'])} "
         f"rows: {rate_sentence(first)}; its unfairness is {amount(first['unfairness'], report)}"
@@ -167,6 +164,24 @@ def _for_experts(report: Report) -> str:
         return f"{told}, and {allowed_words(report)}; {_not_ruled_out(report)}."
     part = percent(report["in_a_sentence"]["subgroup"]["unfairness"] / first["unfairness"])
     return f"{told}, and {_not_ruled_out(report)}. The group above has {part} as much."
+
+
+def _exceeding_beside(report: Report) -> str | None:
+    """Say which group exceeds gamma, where one that is allowed leads before it; None elsewhere.
+
+    Few are in the one that stands out, and the formula of the other one is for experts.
+    """
+    one = sharpest(report)
+    first = leads(report)[0]
+    if one is None or _exceeds(one, report) or not _exceeds(first, report):
+        return None
+    other = "a larger" if first["size"] > one["size"] else "another"
+    return (
+        f"The verdict is about {other} group ({stands_for(report)}), whose unfairness of "
+        f"{amount(first['unfairness'], report)} is not allowed: {_named(first)}, "
+        f"{count(first['size'])} of {count(report['n_rows'])} rows: {rate_sentence(first)}; "
+        f"{_not_ruled_out(report)}."
+    )
 
 
 def _exceeds(one: Mapping[str, Any], report: Report) -> bool:

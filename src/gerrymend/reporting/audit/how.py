@@ -74,22 +74,19 @@ def _score_facts(report: Report) -> Facts:
     return facts
 
 
-def _confidence(report: Report) -> str:
-    """Return the confidence of what is said of the people, and the resamples that it rests on."""
+def _asked_for(report: Report) -> Facts:
+    """Return what was asked for beside the audit: what holds for the people, and flags."""
+    facts = []
     population = report["population"]
-    if population is None:
-        return "not asked for"
-    sure = f"{percent(population['confidence'])} confidence"
-    return f"{sure}, {count(population['n_resamples'])} resamples"
-
-
-def _flags(report: Report) -> str:
-    """Return the false discovery rate of the flags, and the groups that were tested."""
+    if population is not None:
+        sure = f"{percent(population['confidence'])} confidence"
+        resamples = f"{count(population['n_resamples'])} resamples"
+        facts.append(("For the people behind the rows", f"{sure}, {resamples}"))
     discovery = report["discovery"]
-    if discovery is None:
-        return "not asked for"
-    rate = f"false discovery rate {percent(discovery['rate'])}"
-    return f"{rate}, {count(discovery['tested'])} groups tested"
+    if discovery is not None:
+        rate = f"false discovery rate {percent(discovery['rate'])}"
+        facts.append(("Flags", f"{rate}, {count(discovery['tested'])} groups tested"))
+    return facts
 
 
 def how_facts(report: Report) -> Facts:
@@ -109,8 +106,7 @@ def how_facts(report: Report) -> Facts:
         ("Unfairness allowed", allowed_words(report)),
         ("Smallest group described", _smallest(report)),
         (capitalised(draws_of(report, "value").noun), _draws(report)),
-        ("For the people behind the rows", _confidence(report)),
-        ("Flags", _flags(report)),
+        *_asked_for(report),
     ]
     made = report["provenance"]
     if made is None:

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gerrymend.reporting.wording import count
-
 Report = Mapping[str, Any]
 
 _KEPT_BACK = {
@@ -30,24 +28,23 @@ def fewer_sentences(report: Report) -> list[str]:
 
     >>> report = {"provenance": {"top": 3}, "top": [{}], "why_fewer": ["alike", "little"]}
     >>> print(*fewer_sentences(report))
-    3 subgroups were asked for, and 1 is told: the others that were found are much the same as it, \
-and no other has a tenth of its unfairness.
+    No more subgroups are told: the others that were found are much the same as the worst, and no \
+other has a tenth of its unfairness.
     """
     wanted = (report["provenance"] or {}).get("top", 1)
     found = len(report["top"])
     if not 0 < found < wanted:
         return []
-    them = "it" if found == 1 else "them"
+    them = "the worst" if found == 1 else "these"
     why = report.get("why_fewer", ())
     passed = [words.format(them=them) for code, words in _WHY_FEWER.items() if code in why]
     parts = [f"the others that were found are {', or '.join(passed)}"] if passed else []
     if "little" in why:
-        parts.append(f"no other has a tenth of {'its' if found == 1 else 'the largest'} unfairness")
+        whose = "its" if found == 1 and passed else "the largest"
+        parts.append(f"no other has a tenth of {whose} unfairness")
     if "time" in why:
         parts.append("there was no time to search for more (budget, --budget)")
-    asked = f"{count(wanted)} subgroups were asked for, and {count(found)}"
-    reasons = f": {', and '.join(parts)}" if parts else ""
-    return [f"{asked} {'is' if found == 1 else 'are'} told{reasons}."]
+    return [f"No more subgroups are told{': ' * bool(parts)}{', and '.join(parts)}."]
 
 
 def kept_back_sentence(report: Report, besides: Sequence[str] = ()) -> str | None:
@@ -56,8 +53,8 @@ def kept_back_sentence(report: Report, besides: Sequence[str] = ()) -> str | Non
     sentences = []
     if parts := ", ".join(_KEPT_BACK[part] for part in kept_back):
         sentences.append(
-            f"This is left out, or told only in part: {parts}. Beside the rest of the report it "
-            f"would tell of a group of few rows{or_late(report)}."
+            f"Left out, wholly or in part, as it would tell of a group of few people"
+            f"{or_late(report)}: {parts}."
         )
     if "time" in report["kept_back"]:
         sentences.append(

@@ -7,11 +7,12 @@ from typing import Any
 from gerrymend._runtime.command_lines import option_words
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.reporting.audit.direction import in_unit, of_numbers
+from gerrymend.reporting.audit.formulas import is_sentence
 from gerrymend.reporting.audit.permutations import too_few
 from gerrymend.reporting.audit.score_words import of_scores
 from gerrymend.reporting.audit.standing_out import stands_out
 from gerrymend.reporting.audit.subgroup_words import rate_alone
-from gerrymend.reporting.audit.who_leads import may_be_chance, sharpest
+from gerrymend.reporting.audit.who_leads import headline, may_be_chance, sharpest
 from gerrymend.reporting.wording import unfairness
 from gerrymend.subgroups import CLASS_NAMES, as_subgroup_class
 
@@ -111,9 +112,23 @@ def first_steps(report: Report) -> list[str]:
     if report["verdict"] == "undecided":
         look = look_sentences(report) if stands_out(report) else []
         return [*look, decide_sentence(report)]
-    if too_few(report):
+    if too_few(report) and not stands_out(report):
         return [MORE_DRAWS]
-    return [CHANCE_FIRST] if may_be_chance(report) and not stands_out(report) else []
+    if may_be_chance(report) and not stands_out(report):
+        return [CHANCE_FIRST]
+    return [f"Do not sign this off as it is. {_look_at(report)}"]
+
+
+def _look_at(report: Report) -> str:
+    """Say to look at who leads, and for what; "" where nobody is told."""
+    one = headline(report)
+    if one is None:
+        return "Find out who the people are of whom this report may not tell."
+    name = "the group that is told first" if not is_sentence(one) else one["subgroup"]
+    return (
+        f"Look at {name} ({rate_alone(one)}): find out what sets these people apart, and whether "
+        "that is justified."
+    )
 
 
 def decide_sentence(report: Report) -> str:

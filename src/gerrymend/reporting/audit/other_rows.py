@@ -185,11 +185,9 @@ def other_rows_sentence(report: Report) -> str:
             f"{'about ' if population['approximate'] else ''}{percent(population['confidence'])} "
             "confidence."
         )
-    tell = "rows that are held out of the search tell (test_size=, --test-size)"
+    tell = "rows that are held out of the search would tell"
     if population is not None:  # it was asked for, and there is none
         tell = f"{population['reason']}; {tell}"
-    else:
-        tell += ", and so does an audit with confidence=0.95"
     return (
         "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
         f"elsewhere. {capitalised(tell)}."

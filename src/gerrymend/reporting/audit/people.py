@@ -3,10 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gerrymend.notions import in_words
 from gerrymend.reporting.audit.said import core_words
 from gerrymend.reporting.audit.standing_out import leads_too, likely_words, stands_out
 from gerrymend.reporting.audit.subgroup_facts import excess
-from gerrymend.reporting.audit.subgroup_words import rate_sentence, short_name, than_words
+from gerrymend.reporting.audit.subgroup_words import (
+    against_words,
+    compared_rates,
+    rate_sentence,
+    short_name,
+    than_words,
+)
 from gerrymend.reporting.audit.who_leads import (
     as_object,
     headline,
@@ -89,9 +96,10 @@ def _sharp_figure(one: Mapping[str, Any], report: Report, rows: str) -> Figures:
     """Return how many are in the group that stands out from chance, and what it has."""
     return [
         (
-            f"{count(one['size'])} of {count(report['n_rows'])}",
-            f"people ({rows}) are in {one['subgroup']}, which stands out: "
-            f"{rate_sentence(one)}; {likely_words(report)}",
+            compared_rates(one).rate,
+            f"{in_words(one['notion'])} of {one['subgroup']}, against {against_words(one)}: "
+            f"{count(one['size'])} of {count(report['n_rows'])} people ({rows}); this stands out, "
+            f"and is {likely_words(report)}",
         )
     ]
 

@@ -11,12 +11,15 @@ from gerrymend.reporting.audit.who_leads import (
     says_most,
     stands_for,
 )
-from gerrymend.reporting.wording import bound, capitalised, count, event_noun, percent, unfairness
+from gerrymend.reporting.wording import bound, capitalised, count, percent, unfairness
 
 Report = Mapping[str, Any]
 
 # What can be said in a sentence.
 _FEW = "at most three conditions"
+# Two groups are mostly the same people, or mostly others, by the part of either who are in both.
+_MANY_SHARED = 0.5
+_FEW_SHARED = 0.2
 
 
 def said_sentences(report: Report) -> list[str]:
@@ -90,14 +93,21 @@ def beside_words(report: Report) -> str:
     part = percent(said["subgroup"]["unfairness"] / first["unfairness"])
     words = f"{part} of that of {stands_for(report)}"
     if said["overlap"] is not None:
-        noun = event_noun(report["notions"], first["notion"])
-        # Those who are in the worst alone may be treated better than all.
-        part = "all" if said["accounts_for"] >= 1 else percent(said["accounts_for"])
-        words += (
-            f"; {percent(said['overlap'])} of the {noun} in either are in both, who account for "
-            f"{part} of it"
-        )
+        words += f"; {_overlap_words(said['overlap'])}"
     return words
+
+
+def _overlap_words(overlap: float) -> str:
+    """Say whether two groups are the same people, by the part of those in either who are in both.
+
+    >>> [_overlap_words(overlap) for overlap in (1.0, 0.8, 0.4, 0.1, 0.0)]
+    ['the same people', 'mostly the same people', 'partly the same people', 'mostly other people', \
+'other people']
+    """
+    if overlap in (0, 1):
+        return "the same people" if overlap else "other people"
+    few = "mostly other people" if overlap < _FEW_SHARED else "partly the same people"
+    return "mostly the same people" if overlap > _MANY_SHARED else few
 
 
 def brief_words(report: Report) -> str:
@@ -112,8 +122,9 @@ def brief_words(report: Report) -> str:
         more = f"none with {few} has more"
     else:
         worst = in_unit(unfairness(said["simpler_than"]), report)
-        more = f"the worst with {few} has {worst}, in more words"
-    return f"its unfairness is {part} of that of {stands_for(report)}; {more}"
+        more = f"the worst with {few} has {worst}, and takes a longer description"
+    shared = "" if said["overlap"] is None else f", {_overlap_words(said['overlap'])}"
+    return f"its unfairness is {part} of that of {stands_for(report)}{shared}; {more}"
 
 
 def exactness_words(report: Report) -> str:

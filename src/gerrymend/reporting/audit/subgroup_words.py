@@ -106,6 +106,42 @@ def rate_sentence(subgroup: Mapping[str, Any]) -> str:
     return f"{rate_alone(subgroup)}{f' and {rest}' if rest else ''}"
 
 
+def rate_in_words(subgroup: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """Return a subgroup's rate as a reader first hears of it: who is counted, and what happens.
+
+    That takes the columns of labels and decisions; without them it is `rate_sentence`.
+    """
+    told = _counted(subgroup["notion"], report)
+    if told is None or subgroup.get("within_strata") or subgroup.get("reference"):
+        return rate_sentence(subgroup)
+    rates = compared_rates(subgroup)
+    rest = rest_words(subgroup)
+    against = f"against {against_words(subgroup)}{f' and {rest}' if rest else ''}"
+    return f"{rates.rate} of {told} ({in_words(subgroup['notion'])}), {against}"
+
+
+def _counted(name: str, report: Mapping[str, Any]) -> str | None:
+    """Return who a rate counts, and what happens to them, by the columns; None without these.
+
+    >>> columns = {"label": "eligible", "decision": "granted", "threshold": None}
+    >>> _counted("false_negative_rate", {"labels": [0, 1], "columns": columns})
+    'those with eligible = 1 are decided granted = 0'
+    """
+    columns = report.get("columns", {})
+    if columns.get("decision") is None or len(report["labels"]) > 2:
+        return None
+    refused, granted = decision_words(report)
+    if name == "statistical_parity":
+        return f"them are decided {granted}"
+    if columns.get("label") is None:
+        return None
+    negative, positive = label_words(report)
+    return {
+        "false_positive_rate": f"those with {negative} are decided {granted}",
+        "false_negative_rate": f"those with {positive} are decided {refused}",
+    }.get(name)
+
+
 def rate_alone(subgroup: Mapping[str, Any]) -> str:
     """Return a subgroup's rate beside the overall one, in words."""
     if is_scored(subgroup):
@@ -264,7 +300,7 @@ def who_is_in(subgroup: Mapping[str, Any]) -> str:
     >>> who_is_in({"composition": [
     ...     {"attribute": "sex", "value": "M", "share": 0.999, "at_least": True, "overall": 0.51},
     ...     {"attribute": "age", "median": 54.0, "overall": 41.0}]})
-    'over 99.9 % sex = M (everyone: 51 %), median age 54 (41)'
+    'more than 99.9 % sex = M (everyone: 51 %), median age 54 (41)'
     """
     parts: list[str] = []
     for trait in _telling(subgroup["composition"]):
@@ -272,9 +308,9 @@ def who_is_in(subgroup: Mapping[str, Any]) -> str:
             own = f"median {trait['attribute']} {number(trait['median'])}"
             overall = number(trait["overall"])
         else:
-            over = "over " if trait["at_least"] else ""
+            more = "more than " if trait["at_least"] else ""
             value = f"{trait['attribute']} = {category_label(trait['value'])}"
-            own = f"{over}{percent(trait['share'])} {value}"
+            own = f"{more}{percent(trait['share'])} {value}"
             overall = percent(trait["overall"])
         parts.append(f"{own} ({'' if parts else 'everyone: '}{overall})")
     interval = interval_of(subgroup.get("rule", {}))

@@ -33,6 +33,9 @@ from gerrymend.reporting.wording import bound, count
 
 Report = Mapping[str, Any]
 
+# What is this part of gamma or more is said to be close to it.
+_CLOSE = 0.9
+
 
 class Look(NamedTuple):
     """A heading, the page's sign for those who don't see colours, its class, and rich's style."""
@@ -167,7 +170,10 @@ def _within(report: Report, rows: str) -> str:
             f"no subgroup that was searched{treated} has an unfairness above "
             f"{in_unit(bound(report['upper_bound'], gamma), report)}"
         )
-    return f"Proven: on these {count(report['n_rows'])} {rows} {proven}; {allowed_words(report)}."
+    # So close to it that the next rows may exceed it.
+    near = ", and that is close" if _CLOSE * gamma <= report["upper_bound"] < gamma else ""
+    allowed = f"{allowed_words(report)}{near}"
+    return f"Proven: on these {count(report['n_rows'])} {rows} {proven}; {allowed}."
 
 
 def _undecided(report: Report) -> str:

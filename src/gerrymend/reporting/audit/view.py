@@ -31,10 +31,12 @@ from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.score_words import of_scores
+from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.audit.who_leads import (
     as_object,
     described,
+    headline,
     is_largest,
     is_named,
     is_part,
@@ -94,6 +96,10 @@ def audit_view(
     cautious = cautions(report)
     title = "Subgroup fairness audit" if model is None else "Audit of a trained model"
     axis = _axis(report)
+    people = people_figures(report, rows)
+    # Figures on top are not told twice in the paragraph below them.
+    first = headline(report)
+    drawn = [cases_sentence(first, report)] if first is not None and people else []
     unit = report["notions"][0].get("unit")
     return {
         "title": document.title or title,
@@ -110,10 +116,10 @@ def audit_view(
         "cautions": cautious,
         "verdict": [
             *([] if model is None else samples_sentences(model)),
-            *(one for one in verdict_sentences(report, rows) if one not in cautious),
+            *(one for one in verdict_sentences(report, rows) if one not in (*cautious, *drawn)),
         ],
         "direction": " ".join(direction_sentences(report)),
-        "people": people_figures(report, rows),
+        "people": people,
         "changes": None if document.since is None else changes_view(report, document.since),
         "figures": _figures(report),
         "unfairness_means": words.unfairness_means(report),
@@ -163,7 +169,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     remark = (
         "exact: none searched has more"
         if report["exact"]
-        else f"a lower bound; none above {in_unit(bound(report['upper_bound'], gamma), report)}"
+        else f"or more, up to {in_unit(bound(report['upper_bound'], gamma), report)}: not proven"
     )
     found = in_unit(unfairness(report["unfairness"], gamma), report)
     largest = ("Largest unfairness found", found, remark)

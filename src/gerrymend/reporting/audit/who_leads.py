@@ -31,6 +31,8 @@ _WORST = {
     "better": "the most favoured of all",
     None: "the one that differs most of all",
 }
+# What a group in a sentence is called that doesn't lead: it may be other people.
+_FEW_CONDITIONS = "Few conditions"
 _CLASSES = {"LinearThresholds": "linear thresholds", "Trees": "decision trees"}
 # What the one is called that takes a formula, beside another one that leads.
 EXPERTS = "For experts"
@@ -274,12 +276,11 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
     shown = [(_MAY_BE_CHANCE if nobody else _FIRST[one["treated"]], one) for one in first]
     if says_most(report):
         shown[0:1] = [(shown[0][0], said["subgroup"]), (of_all(report), first[0])]
-    elif said is not None:  # beside the one that it stands for, before the other side
-        shown[1:1] = [("In plain words", said["subgroup"])]
+    elif said is not None and not sharpest_leads(report):  # a third group would only confuse
+        shown[1:1] = [(_FEW_CONDITIONS, said["subgroup"])]
     sharp = sharpest(report)
     if is_for_experts(report):
-        beside = 2 if said is not None else 1  # the formula, and what is said in plain words
-        shown[:beside] = [*shown[1:beside], (EXPERTS, shown[0][1])]
+        shown[0] = (EXPERTS, shown[0][1])
     if sharp is not None and sharpest_leads(report):
         shown = [(STANDS_OUT, sharp), *(one for one in shown if not is_named(sharp, one[1]))]
     elif sharp is not None and not (

@@ -224,9 +224,8 @@ def gap_sentence(report: Report) -> str:
             f"over all subgroups {of_all}."
         )
     return (
-        f"{single} shows an unfairness of {of_one} at most, of {_who_alone(report)} "
-        f"and perhaps of other people: {percent(alone / together)} of the {of_all} over all "
-        "subgroups."
+        f"{single} shows an unfairness of {of_one} at most, of {_who_alone(report)}: "
+        f"{percent(alone / together)} of the {of_all} over all subgroups."
     )
 
 
@@ -373,7 +372,7 @@ def protected_sentences(report: Report) -> list[str]:
     if used is None:
         return [
             "Not known: an audit sees decisions, not the model. Whoever runs it can name the "
-            "columns that the model decides by (features=, --features)."
+            "columns that the model decides by."
         ]
     others = "Other columns can stand in for protected ones; the audit counts what comes of both."
     if not used:
