@@ -279,7 +279,9 @@ def test_what_there_was_no_time_for_is_said_in_every_form():
     late = {"kept_back": ["core", "time"], "marginals_left_out": 3, "intersections_left_out": 2}
     report = audits.fixed().to_dict() | late
     text = " ".join(audit_text(report).split())
-    assert "it would tell of a group of few rows, or there was no time to rule that out." in text
+    assert (
+        "would tell of a group of few people, or there was no time to rule that out: where" in text
+    )
     alone = " ".join(audit_text(report | {"kept_back": ["time"]}).split())
     assert "Not told There was no time to work out of all groups whether they would tell" in alone
     detection = " ".join(detection_sentences(report))
@@ -310,7 +312,8 @@ def test_a_single_attribute_is_not_said_to_show_others():
     sentence = gap_sentence(report.to_dict())
     assert 0 < report.single_unfairness < 0.99 * report.unfairness
     part = f"{100 * report.single_unfairness / report.unfairness:.1f} %"
-    assert "at most, of an interval of age and perhaps of other people: " in sentence
+    assert "at most, of an interval of age: " in sentence
+    assert sentence.endswith(" over all subgroups, which need not be the same people.")
     assert f"{part} of the {report.unfairness:.4f}" in sentence
     assert "% of it" not in sentence
     nothing = gap_sentence(report.to_dict() | {"single_unfairness": 0.0})
@@ -333,11 +336,11 @@ def test_one_attribute_names_who_is_treated_worse_or_whose_interval_it_is(favour
     rate = {"F": 25, "M": 50}[who]
     one = f"sex = {who} (rate of positive decisions {rate} %, against 37.5 %)"
     report = told(decided)
-    assert f"of {one} and perhaps of other people" in gap_sentence(report)
+    assert f"of {one}: " in gap_sentence(report)
     assert f"One attribute at a time | 0.0625 | {one}" in audit_markdown(report).replace("\\", "")
     # Decided 1 are all from 30 to 40, an interval that is not listed.
     report = told(((age >= 30) & (age <= 40)).astype(int))
-    assert "of an interval of age and perhaps of other people" in gap_sentence(report)
+    assert "of an interval of age: " in gap_sentence(report)
     assert "| One attribute at a time | 0.2500 | " not in audit_markdown(report)
 
 

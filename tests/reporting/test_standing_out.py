@@ -121,9 +121,8 @@ def test_every_output_names_it(small):
     assert "hardly chance (p = 0.005, after allowing" in " ".join(text.split())
     # Who is no chance is alone among the figures of the page, too.
     for shown in (markdown, page):
-        assert shown.index("; this stands out, and is hardly") < shown.index(
-            "The subgroup treated worst is "
-        )
+        first = shown.index("; this stands out, and is hardly")
+        assert first < shown.index("The subgroup treated worst is ")
         assert "are in the subgroup treated worst, " not in shown
     assert "| p-value of one group | 0.005 |" in markdown
 

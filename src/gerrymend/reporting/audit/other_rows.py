@@ -188,6 +188,8 @@ def other_rows_sentence(report: Report) -> str:
     tell = "rows that are held out of the search would tell"
     if population is not None:  # it was asked for, and there is none
         tell = f"{population['reason']}; {tell}"
+    else:
+        tell += ", and so would an audit with confidence bounds"
     return (
         "Not known: a subgroup that was chosen as the worst of many looks worse than it is "
         f"elsewhere. {capitalised(tell)}."

@@ -31,7 +31,7 @@ from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.score_words import of_scores
-from gerrymend.reporting.audit.subgroup_facts import cases_sentence
+from gerrymend.reporting.audit.subgroup_facts import cases_sentence, excess
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
 from gerrymend.reporting.audit.who_leads import (
     as_object,
@@ -99,7 +99,8 @@ def audit_view(
     people = people_figures(report, rows)
     # Figures on top are not told twice in the paragraph below them.
     first = headline(report)
-    drawn = [cases_sentence(first, report)] if first is not None and people else []
+    is_drawn = first is not None and len(people) > 1 and excess(first, report) is not None
+    drawn = [cases_sentence(first, report)] if first is not None and is_drawn else []
     unit = report["notions"][0].get("unit")
     return {
         "title": document.title or title,

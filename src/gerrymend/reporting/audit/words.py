@@ -225,7 +225,8 @@ def gap_sentence(report: Report) -> str:
         )
     return (
         f"{single} shows an unfairness of {of_one} at most, of {_who_alone(report)}: "
-        f"{percent(alone / together)} of the {of_all} over all subgroups."
+        f"{percent(alone / together)} of the {of_all} over all subgroups, which need not be the "
+        "same people."
     )
 
 
