@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.score_words import draws_of, is_scored
-from gerrymend.reporting.audit.standing_out import within_words
+from gerrymend.reporting.audit.standing_out import whose, within_words
 from gerrymend.reporting.audit.subgroup_facts import rows_noun
 from gerrymend.reporting.audit.subgroup_words import Facts, compared_rates, reference_noun
-from gerrymend.reporting.audit.who_leads import STANDS_OUT, is_further, largest, line_of, sharpest
+from gerrymend.reporting.audit.who_leads import STANDS_OUT, is_further, line_of, sharpest
 from gerrymend.reporting.wording import percent, unfairness
 
 Report = Mapping[str, Any]
@@ -20,19 +20,16 @@ def further_facts(standing: str, subgroup: Mapping[str, Any], report: Report) ->
     """
     facts = []
     if standing == STANDS_OUT and (part := within_words(report)):
-        other = largest(report)
-        worst = other is not None and other["treated"] == "worse"
-        which = "that is treated worst" if worst else "of the largest unfairness"
-        facts.append(("Beside the other", f"{part} the group {which}"))
+        facts.append(("Beside the other", f"{part} {whose(report)}"))
     if (apart := subgroup.get("apart")) is not None:
         shown = compared_rates({**subgroup, **apart})
         noun = rows_noun(subgroup, report)
         shared = f"{percent(apart['shared'])} of its {noun} are in the first group"
-        whose = " of all who are not in that"
+        than = " of all who are not in that"
         if subgroup.get("reference"):
             comma = "" if is_scored(subgroup) else ","
-            whose = f"{comma} {reference_noun(subgroup)}"
-        others = f"without them {shown.rate}, against {shown.reference}{whose}"
+            than = f"{comma} {reference_noun(subgroup)}"
+        others = f"without them {shown.rate}, against {shown.reference}{than}"
         facts.append(("Beside the first", f"{shared}; {others}"))
     line = line_of(subgroup, report) if is_further(standing) else None
     if line is not None and abs(subgroup["unfairness"]) <= line and subgroup != sharpest(report):

@@ -18,7 +18,7 @@ _SENTENCE = {
     "better": "The most favoured subgroup",
     None: "The subgroup that differs most",
 }
-# Who leads where chance may have made it and no group stands out: nobody is said to be treated so.
+# Who leads by its unfairness where chance may have made it: nobody is said to be treated so.
 _MAY_BE_CHANCE = "May be chance"
 _LARGEST = {
     "worse": "The largest difference to a group's disadvantage",
@@ -69,15 +69,20 @@ def is_chance(report: Report) -> bool:
 
 
 def names_nobody(report: Report) -> bool:
-    """Return whether chance may have made who leads, and no group stands out by itself.
+    """Return whether chance may have made who leads by its unfairness, whoever else stands out.
 
-    Not where too few permutations were made to tell: who is treated worst is then not known to be
-    nobody.
+    Not where it stands out itself by its rate, nor where too few permutations were made to tell:
+    who is treated worst is then not known to be nobody.
     """
     tested = report.get("sharpest")
-    if tested is None or report["detectable"] is None:
+    if tested is None or report["detectable"] is None or not is_chance(report):
         return False
-    return bool(tested["p_value"] > SMALL) and is_chance(report)
+    return not (tested["subgroup"] and is_named(tested["subgroup"], largest(report)))
+
+
+def _is_nobody(subgroup: Subgroup, report: Report) -> bool:
+    """Return whether chance may have made a subgroup of the class, as who leads."""
+    return names_nobody(report) and subgroup.get("p_value", 1.0) > SMALL
 
 
 def may_be_chance(report: Report) -> bool:
@@ -272,8 +277,10 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
         if one not in (*first, *others):
             others.append(one)
     said = report["in_a_sentence"]
-    nobody = names_nobody(report)
-    shown = [(_MAY_BE_CHANCE if nobody else _FIRST[one["treated"]], one) for one in first]
+    shown = [
+        (_MAY_BE_CHANCE if _is_nobody(one, report) else _FIRST[one["treated"]], one)
+        for one in first
+    ]
     if says_most(report):
         shown[0:1] = [(shown[0][0], said["subgroup"]), (of_all(report), first[0])]
     elif said is not None and not sharpest_leads(report):  # a third group would only confuse
@@ -308,7 +315,7 @@ def _further(subgroup: Subgroup, report: Report) -> str:
     It doesn't where the report is within gamma, and chance alone finds as much, nor where that
     may have made who leads.
     """
-    if names_nobody(report):
+    if _is_nobody(subgroup, report):
         return _LOOKED_AT
     calm = report["verdict"] == "within gamma"
     line = line_of(subgroup, report)
@@ -346,9 +353,9 @@ def standing(treated: str | None) -> str:
 def who_is(subgroup: Subgroup, report: Report, which: str = "") -> str:
     """Return the words before the name of a subgroup that leads; `which` says of which ones.
 
-    Chance may have made it, and no group stands out: then nobody is said to be treated worst.
+    Where chance may have made it nobody is said to be treated worst.
     """
-    if names_nobody(report):
+    if _is_nobody(subgroup, report):
         return f"{_LARGEST[subgroup['treated']]}{which} may be chance, and is that of"
     return f"{_SENTENCE[subgroup['treated']]}{which} is"
 
@@ -359,7 +366,7 @@ def as_object(subgroup: Subgroup, report: Report) -> str:
         return "the group that stands out"
     if is_for_experts(report) and subgroup == largest(report):
         return stands_for(report)
-    if names_nobody(report):
+    if _is_nobody(subgroup, report):
         words = _LARGEST[subgroup["treated"]].replace("The", "the", 1)
         return f"the group with {words}, perhaps by chance"
     return _SENTENCE[subgroup["treated"]].replace("The", "the", 1)
