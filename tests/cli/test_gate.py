@@ -239,7 +239,11 @@ def test_a_quiet_gate_prints_warnings_and_why_it_is_shut(folder):
     lead = json.loads(gate(folder / "point.csv", "--json", "-")[1])["lead"]
     own = f"{abs(lead['unfairness']):.4f}"
     assert lead["chance"] in err
-    assert err.rstrip().endswith(f"{lead['sentence']} Its unfairness is {own}, and 0.01 is allowed."
+    # The JSON knows no columns, by whose names the rate is told here.
+    who, _, rates = lead["sentence"].partition(": false positive rate ")
+    rate, against = rates.split(", ", 1)
+    counted = f"{rate} of those with y = 0 are decided d = 1 (false positive rate), {against}"
+    assert err.rstrip().endswith(f"{who}: {counted} Its unfairness is {own}, and 0.01 is allowed."
                                  " That may be good for it: say which decision people wish for "
                                  "(--favourable).")  # fmt: skip
     _, _, err = gate(folder / "point.csv", "--quiet", "--permutations", "19")

@@ -170,7 +170,7 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     remark = (
         "exact: none searched has more"
         if report["exact"]
-        else f"or more, up to {in_unit(bound(report['upper_bound'], gamma), report)}: not proven"
+        else f"so far; none is above {in_unit(bound(report['upper_bound'], gamma), report)}"
     )
     found = in_unit(unfairness(report["unfairness"], gamma), report)
     largest = ("Largest unfairness found", found, remark)
