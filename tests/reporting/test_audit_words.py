@@ -64,17 +64,17 @@ def test_held_out_rows_confirm_what_their_interval_says(there, words, sign):
 
 CHANCE = {
     "loud": (0.005, 199, "Could chance explain it? Hardly: of 199 shuffles of who got which "
-             "decision none had a group as unfair, of all that were searched (p = 0.005, of the "
+             "decision none had a group as unfair, of all that were searched (p = 0.005 on the "
              "rows that were searched)."),
     "nearly as loud": (0.003, 999, "of who got which decision 2 had a group as unfair"),
     "one": (0.002, 999, "of 999 shuffles of who got which decision 1 had a group as unfair, "),
-    "small": (0.03, 199, "in at most 1 of 33 samples where nothing differs (p = 0.030, "),
+    "small": (0.03, 199, "in at most 1 of 33 samples where nothing differs (p = 0.030 on "),
     "the least of 19": (0.05, 19, "Chance alone makes as much, of all groups searched, in at most "
-                        "1 of 20 samples where nothing differs (p = 0.050, of the rows that were "
+                        "1 of 20 samples where nothing differs (p = 0.050 on the rows that were "
                         "searched); 19 permutations can't tell more, and 199 would."),
     "the least of 5": (1 / 6, 5, "Whether it is chance can't be told: 5 permutations are too few."),
     "large": (0.33, 199, "So large an unfairness could well be chance: where nothing differs, so "
-              "many rows show as much in about 33 % of samples (p = 0.330, of the rows that were "
+              "many rows show as much in about 33 % of samples (p = 0.330 on the rows that were "
               "searched). That test weighs groups by their size: a small one that is hit hard may "
               "be real all the same."),
 }  # fmt: skip
@@ -94,13 +94,13 @@ def test_the_p_value_is_of_what_the_quick_search_finds():
     report = audits.fixed().to_dict() | {
         "p_value": 0.105, "n_permutations": 199, "detectable": 0.0096, "unfairness": 0.0114,
         "searched_unfairness": 0.0090, "sharpest": None, "held_out": None}  # fmt: skip
-    told = "p = 0.105, by a quick search, which finds 0.0090 in the rows"
+    told = "p = 0.105; the search is a quick one, which finds 0.0090 in these rows"
     assert f"({told})" in verdict(report)
     assert f"({told})" in " ".join(brief_sentences(report))
     assert f"whole search{told.removeprefix('p = 0.105')}" in audit_page(report)
     same = verdict(report | {"searched_unfairness": 0.0114})
     assert "(p = 0.105)" in same
-    assert "quick search" not in same
+    assert "quick one" not in same
 
 
 def test_a_gate_says_that_who_differs_most_may_be_favoured():
@@ -126,6 +126,19 @@ def test_the_least_p_value_is_that_of_all_families():
     assert "59 permutations can't tell more" in chance_sentence(report)
     report["notions"] = report["notions"][:2]
     assert "can't tell more" not in chance_sentence(report)
+
+
+def test_two_p_values_are_of_two_groups():
+    """Both were said to be of "the largest unfairness"."""
+    report = audits.fixed(favourable="positive").to_dict()
+    assert report["worst"] == report["favoured"] != report["disadvantaged"]
+    report |= {"p_value": 0.575, "n_permutations": 199}
+    report["disadvantaged"]["p_value"] = 0.74
+    told = verdict(report)
+    assert "The largest unfairness to a group's disadvantage could well be chance: " in told
+    assert "(p = 0.740 on the rows that were searched)" in told
+    assert "The largest of all, that of the most favoured group, has p = 0.575." in told
+    assert told.count("largest unfairness") == 1
 
 
 @pytest.mark.parametrize("verdict_is", ["exceeds gamma", "within gamma", "undecided"])

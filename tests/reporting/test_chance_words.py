@@ -9,7 +9,7 @@ from gerrymend.cli.gate import Gate
 from gerrymend.reporting.audit.standing_out import adjusted_words
 from gerrymend.reporting.audit.verdict import look
 
-TOLD = "of 20 draws; 39 were asked for, and a longer budget (--budget) makes them"
+TOLD = "by 20 of the 39 draws that were asked for; a longer budget (--budget) makes them all"
 
 
 def people(n=400):

@@ -208,11 +208,11 @@ def test_who_leads_and_is_within_gamma_is_told_from_what_exceeds_it(both):
 
 def test_a_quick_search_is_told_of_only_where_the_p_value_would_seem_wrong(both):
     report = both.to_dict() | {"p_value": 0.2, "searched_unfairness": 0.02, "detectable": 0.03}
-    assert "(p = 0.200, by a quick search, which finds 0.0200 in the rows)" in " ".join(
+    assert "(p = 0.200; the search is a quick one, which finds 0.0200 in these rows)" in " ".join(
         verdict_sentences(report)
     )
     for changes in ({"detectable": 0.9}, {"p_value": 0.05}):
-        assert "quick search" not in " ".join(verdict_sentences(report | changes))
+        assert "quick one" not in " ".join(verdict_sentences(report | changes))
 
 
 def test_what_may_be_chance_is_one_group_and_not_two(both):

@@ -15,6 +15,9 @@ _INVISIBLE = re.compile(
     "[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
 )
 
+# Rates this near to 0 or 1 take more than one decimal.
+_NEXT_TO = 0.0005
+
 # What rows of label 0 and of label 1 are called, by whether a rate is over them.
 _EVENT_NOUNS = {(True, False): "negatives", (False, True): "positives", (True, True): "rows"}
 
@@ -79,6 +82,20 @@ def figure(value: float, unit: str | None = None) -> str:
     if unit is None:
         return percent(value)
     return _number(value, _place(value, 4), unit)
+
+
+def interval_ends(low: float, high: float, unit: str | None = None) -> str:
+    """Return an interval of a rate, or of a mean in its unit; ends next to 0 and 1 are these.
+
+    It is no narrower for that, and more decimals would be read as precision.
+
+    >>> interval_ends(0.26913, 0.99999959), interval_ends(0.00000002, 0.1)
+    ('26.9 % to 100 %', '0 % to 10 %')
+    """
+    if unit is None:
+        low = 0.0 if 0 <= low < _NEXT_TO else low
+        high = 1.0 if 1 - _NEXT_TO < high <= 1 else high
+    return f"{figure(low, unit)} to {figure(high, unit)}"
 
 
 def _place(value: float, digits: int) -> int:

@@ -29,6 +29,7 @@ from gerrymend.reporting.audit.who_leads import (
     is_largest,
     is_named,
     largest,
+    leads,
     names_nobody,
     own_p_value,
     sharpest,
@@ -40,6 +41,7 @@ from gerrymend.reporting.wording import (
     count,
     event_noun,
     figure,
+    interval_ends,
     p_equals,
     percent,
     points,
@@ -71,9 +73,7 @@ def chance_sentence(report: Report) -> str:
         if report.get("sharpest") is not None:  # which was tested all the same
             return f"{untested}."
         return f"{untested}, and a small group that is hit hard may not show."
-    held_out = report["held_out"]
-    apart = held_out is not None and not held_out["same_rows"]
-    told = f"({p_words(report)}{', of the rows that were searched' if apart else ''})"
+    told = f"({p_words(report)})"
     draws = count(report["n_permutations"])
     another = is_of_another(report)
     chance = draws_of(report, "value" if of_numbers(report) else "decision")
@@ -97,6 +97,9 @@ def chance_sentence(report: Report) -> str:
         time = "; ".join(filter(None, [f"{_made(report)} too few", no_time_words(report)]))
         return f"Whether it is chance can't be told: {time}.{of_others}"
     largest = "The largest unfairness" if stands_out(report) else "So large an unfairness"
+    first = leads(report)[0] if leads(report) else None
+    if first != report["worst"] and not report["withheld"]:  # which a favoured group has
+        largest = "The largest unfairness to a group's disadvantage"
     return (
         f"{largest} could well be chance: {chance.where}, so many rows show as much in "
         f"about {percent(value)} of samples {told}.{_of_small_groups(report)}{of_others}"
@@ -109,13 +112,16 @@ def is_of_another(report: Report) -> bool:
 
 
 def p_words(report: Report) -> str:
-    """Return the p-value of who leads by its unfairness, and by which search, if that matters.
+    """Return the p-value of who leads by its unfairness, on which rows, and by which search.
 
-    It does where a quick search finds no more than chance, and the audit found more.
+    The search matters where a quick search finds no more than chance, and the audit found more.
     """
     value = own_p_value(report)
     assert value is not None
-    told = [p_equals(value), cut_short_words(report)]
+    held_out = report["held_out"]
+    apart = held_out is not None and not held_out["same_rows"]
+    of_rows = " on the rows that were searched" if apart else ""
+    told = [f"{p_equals(value)}{of_rows}", cut_short_words(report)]
     return f"{', '.join(filter(None, told))}{quick_search_words(report)}"
 
 
@@ -130,7 +136,7 @@ def quick_search_words(report: Report) -> str:
         return ""
     if float(unfairness(report["unfairness"])) <= float(unfairness(line)):
         return ""
-    return f", by a quick search, which finds {found} in the rows"
+    return f"; the search is a quick one, which finds {found} in these rows"
 
 
 def _of_small_groups(report: Report) -> str:
@@ -289,4 +295,4 @@ def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
 
 
 def _ends(ends: Sequence[Any], group: Mapping[str, Any]) -> str:
-    return " to ".join(figure(float(end), group.get("unit")) for end in ends)
+    return interval_ends(*map(float, ends), group.get("unit"))

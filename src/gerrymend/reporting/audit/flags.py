@@ -8,7 +8,7 @@ from gerrymend.reporting.audit.subgroup_words import unit_of
 from gerrymend.reporting.wording import (
     compared,
     count,
-    figure,
+    interval_ends,
     p_equals,
     percent,
     within_strata,
@@ -109,10 +109,10 @@ def _figures(group: Mapping[str, Any], report: Report) -> str:
     """Return the figures of a group that is flagged."""
     unit = unit_of(report, group["notion"])
     shown = compared(group["rate"], group["overall_rate"], unit)
-    low, high = (figure(end, unit) for end in group["rate_interval"])
+    ends = interval_ends(*group["rate_interval"], unit)
     whom = "expected of it" if report["control_features"] else "overall"
     return (
-        f"{in_words(group['notion'])} {shown.rate} ({low} to {high}), against {shown.reference} "
+        f"{in_words(group['notion'])} {shown.rate} ({ends}), against {shown.reference} "
         f"{whom}: {shown.gap}; {count(group['size'])} rows; {p_equals(group['p_value'])}"
     )
 

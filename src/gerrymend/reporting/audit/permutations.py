@@ -21,14 +21,16 @@ def cut_short_words(report: Report) -> str:
     """Return that the clock cut draws off, which may give another p-value next time; "" if not.
 
     >>> cut_short_words({"n_permutations": 57, "permutations_asked": 199})
-    'of 57 draws; 199 were asked for, and a longer budget (--budget) makes them'
+    'by 57 of the 199 draws that were asked for; a longer budget (--budget) makes them all'
     """
     asked = report.get("permutations_asked")
     if asked is None:
         return ""
-    number = report["n_permutations"]
-    made = f"{count(number)} {'draw' if number == 1 else 'draws'}"
-    return f"of {made}; {no_time_words(report)}"
+    made = count(report["n_permutations"])
+    return (
+        f"by {made} of the {count(asked)} draws that were asked for; a longer budget (--budget) "
+        "makes them all"
+    )
 
 
 def no_time_words(report: Report) -> str:

@@ -25,7 +25,7 @@ def tested_apart_sentences(report: Report) -> list[str]:
     told = []
     if first is not None and not is_largest(report):
         whose = "a group that is not described" if report["withheld"] else "the most favoured group"
-        told.append(f"The largest unfairness, that of {whose}, has {p_equals(report['p_value'])}.")
+        told.append(f"The largest of all, that of {whose}, has {p_equals(report['p_value'])}.")
     own = own_p_value(report)
     if own is None or own <= SMALL:
         return told

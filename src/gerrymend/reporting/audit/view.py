@@ -56,6 +56,7 @@ from gerrymend.reporting.wording import (
     compared,
     count,
     figure,
+    interval_ends,
     p_value,
     unfairness,
 )
@@ -318,7 +319,7 @@ def _group(
         "mark": flag_of(group),
         "size": count(group["size"]),
         "rate": shown.rate,
-        "interval": " to ".join(figure(end, unit) for end in group["rate_interval"]),
+        "interval": interval_ends(*group["rate_interval"], unit),
         "expected": shown.reference if within_strata else "",
         "gap": shown.gap,
         "at": part_of_axis(group["rate"], *axis),
