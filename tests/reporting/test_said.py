@@ -264,6 +264,12 @@ def test_what_other_rows_tell_of_is_said_where_that_is_not_the_group_that_leads(
     told = " ".join(confirmation(data))
     assert f"The 800 rows that were not searched confirm that {lead} differs" in told
     assert f"They confirm that {of_all} differs" in told
+    # Beside a formula that may be chance the sentence is left to the facts, and so is this of it.
+    chance = copy.deepcopy(data) | {"p_value": 0.4, "n_permutations": 99}
+    chance["in_a_sentence"]["subgroup"]["unfairness"] *= 0.5
+    (sentence,) = confirmation(chance)
+    assert lead not in sentence
+    assert f"There, {lead}: " in flat(audit_text(chance))
     assert f"Unfairness of {of_all} between " in other_rows_sentence({**data, "held_out": None})
     plain = audits.fixed(n_permutations=0).to_dict()
     lead = plain["lead"]["subgroup"]

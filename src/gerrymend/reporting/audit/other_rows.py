@@ -10,6 +10,7 @@ from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.audit.who_leads import (
     as_object,
     headline,
+    is_chance,
     is_for_experts,
     is_named,
     is_part,
@@ -135,7 +136,11 @@ def confirmation(report: Report) -> list[str]:
     Each is named by the words that it is told by.
     """
     told: list[str] = []
+    said = report["in_a_sentence"]
     for one, there, what in _measured(report):
+        # Beside what may be chance the group in a sentence is left to the facts.
+        if said and one == said["subgroup"] != headline(report) and is_chance(report):
+            continue
         rows = "They" if told else f"The {held_out_rows(report['held_out'])}"
         told.append(
             f"{rows} {what.value.format(name_of(one, report))}: its unfairness there is "
@@ -162,7 +167,7 @@ def name_of(group: Subgroup, report: Report) -> str:
     is_first = group == next(iter(leads(report)), None)
     if is_first and (stands_alone(report) or is_for_experts(report)):
         return stands_for(report)
-    return as_object(group, report)
+    return as_object(group, report).removesuffix(", perhaps by chance")
 
 
 def other_rows_sentence(report: Report) -> str:
