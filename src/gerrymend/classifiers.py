@@ -41,7 +41,8 @@ class SubgroupParityClassifier(ParityClassifier):
         traded for at most C units of error. If gamma isn't reached, that trade was the better one.
         Of a mean of numbers a unit is the most that a decision changes an outcome by.
     max_iter : int, default=120
-        The most rounds to play; a round trains the estimator once.
+        The most rounds to play; a round trains the estimator once, so that a fit may take so many
+        times as long as a plain one of a slow estimator.
     tol : float or None, default=2e-3
         The game has converged when gap and penalty are at most this. None plays every round and
         asks for no convergence: a gap is not warned of, an unfairness above gamma is.
