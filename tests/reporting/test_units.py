@@ -49,7 +49,7 @@ def test_every_amount_has_its_unit(notion, gamma, effect, verdict):
 def test_amounts_of_other_rows_have_their_unit():
     report = report_of(MEAN_OUTCOME, 0.05, 4.0, test_size=0.4)
     told = " ".join(str(report).split())
-    assert re.search(r"unfairness \+\d\.\d+ days; between \+\d\.\d+ days and \+\d\.\d+ days", told)
+    assert re.search(r"unfairness \+\d\.\d+ days, between \+\d\.\d+ days and \+\d\.\d+ days", told)
     assert re.search(r"is \+\d\.\d+ days, between \+\d\.\d+ days and \+\d\.\d+ days with", told)
 
 

@@ -71,7 +71,7 @@ def _wrong_absence(stated: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} is stated, and there is no p-value."
     if stated.get("permutations_asked", math.inf) <= stated["n_permutations"]:
         yield f"permutations_asked is stated, and {stated['n_permutations']} are as many."
-    absent = {"detectable": None, "searched_unfairness": None}
+    absent: dict[str, int | None] = {"detectable": None, "searched_unfairness": None}
     if not of_named:
         absent["n_permutations"] = 0
     for name, nothing in absent.items():

@@ -84,14 +84,15 @@ def figure(value: float, unit: str | None = None) -> str:
     return _number(value, _place(value, 4), unit)
 
 
-def interval_ends(low: float, high: float, unit: str | None = None) -> str:
+def interval_ends(ends: Sequence[float], unit: str | None = None) -> str:
     """Return an interval of a rate, or of a mean in its unit; ends next to 0 and 1 are these.
 
     It is no narrower for that, and more decimals would be read as precision.
 
-    >>> interval_ends(0.26913, 0.99999959), interval_ends(0.00000002, 0.1)
+    >>> interval_ends((0.26913, 0.99999959)), interval_ends((0.00000002, 0.1))
     ('26.9 % to 100 %', '0 % to 10 %')
     """
+    low, high = map(float, ends)
     if unit is None:
         low = 0.0 if 0 <= low < _NEXT_TO else low
         high = 1.0 if 1 - _NEXT_TO < high <= 1 else high

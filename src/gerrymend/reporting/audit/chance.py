@@ -295,4 +295,4 @@ def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
 
 
 def _ends(ends: Sequence[Any], group: Mapping[str, Any]) -> str:
-    return interval_ends(*map(float, ends), group.get("unit"))
+    return interval_ends(ends, group.get("unit"))

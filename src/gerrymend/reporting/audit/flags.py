@@ -109,7 +109,7 @@ def _figures(group: Mapping[str, Any], report: Report) -> str:
     """Return the figures of a group that is flagged."""
     unit = unit_of(report, group["notion"])
     shown = compared(group["rate"], group["overall_rate"], unit)
-    ends = interval_ends(*group["rate_interval"], unit)
+    ends = interval_ends(group["rate_interval"], unit)
     whom = "expected of it" if report["control_features"] else "overall"
     return (
         f"{in_words(group['notion'])} {shown.rate} ({ends}), against {shown.reference} "

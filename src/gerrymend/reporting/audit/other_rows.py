@@ -224,7 +224,7 @@ def held_out_sentences(report: Report) -> list[str]:
     groups = [*_to_confirm(report)]
     if not groups:
         return [f"On {rows} there is no subgroup to measure."]
-    told = []
+    told: list[str] = []
     first = headline(report), sharpest(report)
     for one in groups:
         there = measured_there(one, report)

@@ -319,7 +319,7 @@ def _group(
         "mark": flag_of(group),
         "size": count(group["size"]),
         "rate": shown.rate,
-        "interval": interval_ends(*group["rate_interval"], unit),
+        "interval": interval_ends(group["rate_interval"], unit),
         "expected": shown.reference if within_strata else "",
         "gap": shown.gap,
         "at": part_of_axis(group["rate"], *axis),
