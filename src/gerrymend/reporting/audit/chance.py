@@ -275,7 +275,7 @@ def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
             looked_at = f"{count(tested['n_groups'])} groups looked at"
             return f"{_ends(ends, group)}, allowing for the {looked_at}"
     # One that chance may have made would look sure by the interval of a group chosen beforehand.
-    if not on_others and names_nobody(report):
+    if there is None and names_nobody(report):
         return None
     if group not in (headline(report), largest(report)) or report["weighted"]:
         return None
