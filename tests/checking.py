@@ -1,7 +1,9 @@
 """Has every report of the suite checked by code that shares nothing with what made it."""
 
 import hashlib
+import itertools
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -54,10 +56,11 @@ def assert_tally_checked(report: AuditReport, tally: Tally) -> None:
         features[column.name] = values
     decided = set(rows.p.tolist()) <= {0, 1}
     label, decision = (rows.label, rows.decision) if tally.by_class else (rows.y, rows.p)
+    labels = _labels(tally)
     assert_checked(
         report,
-        [tally.labels[y] for y in label.tolist()] if tally.is_labelled else None,
-        [tally.labels[int(p)] for p in decision.tolist()] if decided else rows.p,
+        [next(labels[y]) for y in label.tolist()] if tally.is_labelled else None,
+        [next(labels[int(p)]) for p in decision.tolist()] if decided else rows.p,
         sensitive_features=features,
         sample_weight=rows.weight,
         decision_probabilities=not decided,
@@ -65,6 +68,15 @@ def assert_tally_checked(report: AuditReport, tally: Tally) -> None:
         control_features=_controls(tally),
     )
     _CHECKED.add(key)
+
+
+def _labels(tally: Tally) -> list[Iterator[Any]]:
+    """What rows of each label have, by turns; "not 1" stands for any others that are like 1."""
+    named = [itertools.repeat(label) for label in tally.labels]
+    *_, positive = tally.labels
+    if len(named) == 2 and isinstance(tally.labels[0], str) and not isinstance(positive, str):
+        named[0] = itertools.cycle((positive + 1, positive + 2))
+    return named
 
 
 def _controls(tally: Tally) -> dict[str, Any] | None:

@@ -93,7 +93,9 @@ def test_needless_bounds_are_left_out_and_hide_nothing(seed):
     assert report.intersections.left_out == 0
     text = " ".join(str(report).split())
     assert "The subgroup treated worst, put simply, is sex = F and region = A," in text
-    assert f"; the worst with at most three conditions has {said.simpler_than:.4f}, in more" in text
+    assert (
+        f"; the worst with at most three conditions has {said.simpler_than:.4f}, and takes" in text
+    )
     assert (f"a simpler one that has {abs(said.subgroup.unfairness):.4f}, where the worst has "
             f"{said.simpler_than:.4f}, exact over every product of value sets"
             ) in report.to_markdown()  # fmt: skip

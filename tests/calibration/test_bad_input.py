@@ -197,9 +197,9 @@ def test_targets_that_cannot_be_are_told():
     model = SubgroupCalibrator(**FEW)
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         model.fit(X, [0, 1, 2] * 40, sensitive_features=A)
-    with pytest.raises(ValueError, match="y has 1 missing values"):
+    with pytest.raises(ValueError, match="y has 1 missing value"):
         model.fit(X, [0.0, 1.0, np.nan] + [1.0] * 117, sensitive_features=A)
-    with pytest.raises(ValueError, match="y has 1 missing values"):
+    with pytest.raises(ValueError, match="y has 1 missing value"):
         SubgroupCalibrator(Ridge(), **FEW).fit(X, [np.nan, *SCORE[1:]], sensitive_features=A)
     with pytest.raises(ValueError, match="differ in their number of rows"):
         model.fit(X, Y[:-1], sensitive_features=A)

@@ -25,7 +25,7 @@ from tests.reporting.hostile import STRINGS, assert_inert, assert_text_alone
 
 def people(seed, n=1500, shift=0.0):
     """Rows of which women above 50 are wrongly decided 1 more often, by a shift."""
-    rng = np.random.default_rng([seed, 5])
+    rng = np.random.default_rng([*np.atleast_1d(seed), 5])
     A = {
         "sex": rng.choice(["F", "M"], n),
         "race": rng.choice(["blue", "green", "red"], n),

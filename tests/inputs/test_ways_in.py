@@ -182,7 +182,7 @@ def test_an_offset_changes_nothing(subgroups):
 
 
 LABELS = {
-    "masked": (masked(LABEL), "has 1 missing values"),
+    "masked": (masked(LABEL), "has 1 missing value"),
     "bytes": (np.array([b"x", b"y"])[LABEL], "labels of type bytes"),
     "dates": (np.array(["2020", "2021"], "M8[D]")[LABEL], "labels of type datetime64"),
     "complex": (LABEL + 0j, "labels of type complex"),

@@ -20,7 +20,7 @@ BAD = [
     (lambda X: [[1.0], *X.tolist()[1:]], ValueError, "X can't be read"),
     (lambda X: np.array(list(map(tuple, X)), dtype="f8,f8"), TypeError, "X can't be read"),
     (lambda X: {1, 2}, TypeError, "X can't be read"),
-    (lambda X: X.astype(complex), ValueError, "X can't be read"),
+    (lambda X: X.astype(complex), ValueError, "X has complex numbers"),
     (lambda X: X[:, 0], ValueError, "X can't be read(.|\n)*Reshape your data"),
     (lambda X: X[:, :, None], ValueError, "X can't be read.*dim 3"),
     (lambda X: X[:0], ValueError, "X can't be read.*0 sample"),

@@ -69,7 +69,7 @@ def test_explicit_groups(toy):
     [
         ({}, "at least one name"),
         ("blue men", "at least one name"),
-        ({"x": {}}, "'x' must map attributes to values"),
+        ({"x": {}}, "'x' of groups must map attributes to values"),
         ({"x": {"rase": "blue"}}, "none of the protected columns .did you mean 'race'"),
         ({"x": {"race": ("blue", "green")}}, "pass a list for several values"),
         ({"x": {"age": (1, 2, 3)}}, "interval"),

@@ -10,6 +10,7 @@ from gerrymend.auditing.doubts import Doubt
 from gerrymend.auditing.inference.held_out import HeldOut
 from gerrymend.auditing.inference.population import PopulationBound
 from gerrymend.auditing.provenance import Provenance
+from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.subgroup import ROUNDING, Subgroup
 from gerrymend.auditing.verdict import verdict
 from gerrymend.changes.movement import Movement
@@ -126,7 +127,7 @@ control_features
     covers: str = ""
     favourable: str | None = None
     side: str = "both"
-    min_group_size: int = 10
+    min_group_size: int = MIN_GROUP_SIZE
     labels: tuple[Any, ...] = (0, 1)
     is_labelled: bool = True
     attributes: tuple[str, ...] = ()

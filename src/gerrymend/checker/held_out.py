@@ -74,7 +74,7 @@ def groups_there(claims: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
     """Return the groups that are measured on held-out rows: who leads, and others."""
     if claims is None:
         return []
-    return [one for one in (claims, *claims.get("others", ())) if one["subgroup"] is not None]
+    return [one for one in (claims, *claims["others"]) if one["subgroup"] is not None]
 
 
 def _wrong_groups(stated: Mapping[str, Any]) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _wrong_groups(stated: Mapping[str, Any]) -> Iterator[str]:
     lead = _measured(stated)
     if claims["subgroup"] is not None and (lead is None or not _is_same(claims["subgroup"], lead)):
         yield "its subgroup is not the one that leads."
-    others = claims.get("others", [])
+    others = claims["others"]
     if others and claims["same_rows"]:
         yield "others are measured on the rows that were searched."
     known = [] if lead is None else [lead]
@@ -185,7 +185,7 @@ def _wrong_on_rows(holdout: Table, case: Case) -> Iterator[str]:
         yield from _wrong_nothing(claims)
     else:
         yield from _wrong_group(claims, lead, holdout, case)
-    for one in claims.get("others", ()):
+    for one in claims["others"]:
         yield from _wrong_group(one, one["subgroup"], holdout, case)
 
 

@@ -177,14 +177,12 @@ REPORT = {
             "subgroup": Maybe(_SUBGROUP),
             "unfairness_interval": Maybe(_INTERVAL),
             "gap_interval": Maybe(_INTERVAL),
-            "others": Absent(
-                Many(
-                    {
-                        "subgroup": _SUBGROUP,
-                        "unfairness_interval": Maybe(_INTERVAL),
-                        "gap_interval": Maybe(_INTERVAL),
-                    }
-                )
+            "others": Many(
+                {
+                    "subgroup": _SUBGROUP,
+                    "unfairness_interval": Maybe(_INTERVAL),
+                    "gap_interval": Maybe(_INTERVAL),
+                }
             ),
         }
     ),

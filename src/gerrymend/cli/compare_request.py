@@ -64,7 +64,8 @@ class CompareRequest(TableRequest):
                     f"{other} {column} names a column, and OLD {self.old} is a report, which has "
                     "none; leave it out, or name a table as OLD."
                 )
-            if column is not None and other.removeprefix("--old-") != option.removeprefix("--"):
+            like = option.removeprefix("--")
+            if column is not None and other.removeprefix("--").removeprefix("old-") != like:
                 raise ValueError(
                     f"{other} {column} is not what {option} is: the two models are compared by "
                     "what both have, decisions or scores."

@@ -104,7 +104,9 @@ class FeatureReader:
         except (TypeError, ValueError, OverflowError) as error:
             if "Complex data" in str(error):  # and then rows of it
                 raise ArgumentError(
-                    "X", "has complex numbers; pass their parts as columns: X.real and X.imag."
+                    "X",
+                    "has complex numbers. Complex data not supported: pass their parts as columns, "
+                    "X.real and X.imag.",
                 ) from None
             if words := _in_words(str(error)):
                 kind = TypeError if isinstance(error, TypeError) else ValueError

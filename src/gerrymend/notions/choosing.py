@@ -237,7 +237,7 @@ def by_class(
 def _shown(classes: Sequence[Any]) -> str:
     """Return the first labels in brackets, by which a slip is seen.
 
-    >>> _shown([0, 1, 2]), _shown("abcdefgh")
+    >>> _shown([0, 1, 2]), _shown([*"abcdefgh"])
     (' (0, 1, 2)', " ('a', 'b', 'c', 'd', 'e', 'f', …)")
     """
     more = ", …" if len(classes) > _MOST_SHOWN else ""

@@ -23,11 +23,11 @@ from gerrymend.reporting.audit.subgroup_facts import subgroup_facts
 from gerrymend.reporting.audit.who_leads import (
     STANDS_OUT,
     described,
+    is_nobody,
     is_rest,
     is_the_same,
     largest,
     leads,
-    names_nobody,
     stands_for,
 )
 from gerrymend.reporting.wording import capitalised, figure
@@ -70,7 +70,7 @@ def _rate_bars(
     shown = subgroup_words.compared_rates(subgroup)
     reference = capitalised(subgroup_words.reference_noun(subgroup))
     # Nobody is painted as a finding whom chance may have made.
-    kind = "" if names_nobody(report) else "rate"
+    kind = "" if is_nobody(subgroup, report) else "rate"
     rates = [("This group", shown.rate, subgroup["rate"], kind)]
     if core_words(subgroup, report):
         core = report["core"]

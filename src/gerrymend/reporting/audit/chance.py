@@ -28,9 +28,9 @@ from gerrymend.reporting.audit.who_leads import (
     is_for_experts,
     is_largest,
     is_named,
+    is_nobody,
     largest,
     leads,
-    names_nobody,
     own_p_value,
     sharpest,
     stands_alone,
@@ -275,7 +275,7 @@ def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
             looked_at = f"{count(tested['n_groups'])} groups looked at"
             return f"{_ends(ends, group)}, allowing for the {looked_at}"
     # One that chance may have made would look sure by the interval of a group chosen beforehand.
-    if there is None and names_nobody(report):
+    if there is None and is_nobody(group, report):
         return None
     if group not in (headline(report), largest(report)) or report["weighted"]:
         return None

@@ -80,8 +80,11 @@ def names_nobody(report: Report) -> bool:
     return not (tested["subgroup"] and is_named(tested["subgroup"], largest(report)))
 
 
-def _is_nobody(subgroup: Subgroup, report: Report) -> bool:
-    """Return whether chance may have made a subgroup of the class, as who leads."""
+def is_nobody(subgroup: Subgroup, report: Report) -> bool:
+    """Return whether chance may have made a subgroup, as who leads; never who stands out."""
+    one = sharpest(report)
+    if one is not None and is_named(one, subgroup):
+        return False
     return names_nobody(report) and subgroup.get("p_value", 1.0) > SMALL
 
 
@@ -278,8 +281,7 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
             others.append(one)
     said = report["in_a_sentence"]
     shown = [
-        (_MAY_BE_CHANCE if _is_nobody(one, report) else _FIRST[one["treated"]], one)
-        for one in first
+        (_MAY_BE_CHANCE if is_nobody(one, report) else _FIRST[one["treated"]], one) for one in first
     ]
     if says_most(report):
         shown[0:1] = [(shown[0][0], said["subgroup"]), (of_all(report), first[0])]
@@ -315,7 +317,7 @@ def _further(subgroup: Subgroup, report: Report) -> str:
     It doesn't where the report is within gamma, and chance alone finds as much, nor where that
     may have made who leads.
     """
-    if _is_nobody(subgroup, report):
+    if is_nobody(subgroup, report):
         return _LOOKED_AT
     calm = report["verdict"] == "within gamma"
     line = line_of(subgroup, report)
@@ -355,7 +357,7 @@ def who_is(subgroup: Subgroup, report: Report, which: str = "") -> str:
 
     Where chance may have made it nobody is said to be treated worst.
     """
-    if _is_nobody(subgroup, report):
+    if is_nobody(subgroup, report):
         return f"{_LARGEST[subgroup['treated']]}{which} may be chance, and is that of"
     return f"{_SENTENCE[subgroup['treated']]}{which} is"
 
@@ -366,7 +368,7 @@ def as_object(subgroup: Subgroup, report: Report) -> str:
         return "the group that stands out"
     if is_for_experts(report) and subgroup == largest(report):
         return stands_for(report)
-    if _is_nobody(subgroup, report):
+    if is_nobody(subgroup, report):
         words = _LARGEST[subgroup["treated"]].replace("The", "the", 1)
         return f"the group with {words}, perhaps by chance"
     return _SENTENCE[subgroup["treated"]].replace("The", "the", 1)

@@ -1,9 +1,9 @@
 """Prepare the tables for whatever shows them: every word and figure as text, in sections."""
 
-import importlib.metadata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gerrymend._runtime.versions import versions
 from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.impact.beyond import beyond_lead, beyond_sentences
 from gerrymend.reporting.impact.rows import UNKNOWN
@@ -51,7 +51,7 @@ def _subtitle(data: Mapping[str, Any]) -> str:
     """Return how many rows there are, when and by what the tables were made."""
     words = f"{count(data['n_rows'])} rows. {who_is_selected(data)}"
     made = data["provenance"]
-    version = importlib.metadata.version("gerrymend")
+    version = versions()["gerrymend"]
     when = "" if made is None else f" on {made['date'][:10]}"
     return f"{words} Made{when} by gerrymend {version}."
 
