@@ -18,8 +18,8 @@ def check_both(frame):
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (None, "Column 'age' of rows.csv has 1 missing value of 3"),
-        (float("nan"), "Column 'age' of rows.csv has 1 missing value of 3"),
+        (None, "Column 'age' of rows.csv has 1 missing values of 3"),
+        (float("nan"), "Column 'age' of rows.csv has 1 missing values of 3"),
         (float("inf"), "Column 'age' of rows.csv has infinite values"),
         (-1e200, r"Column 'age' of rows.csv has a value of 1e\+200, which is too large"),
     ],
