@@ -172,7 +172,8 @@ def test_a_level_without_intervals_is_named():
     """No figure follows from it: it was accepted in silence."""
     report, data = report_of("multicalibration")
     assert report["held_out"]["unfairness_interval"] is None
-    others = report["held_out"].pop("others")
+    others = report["held_out"]["others"]
+    report["held_out"]["others"] = []
     result = check_report(report, **data)
     assert result.ok
     assert "held_out.level" in result.fields_not_checked

@@ -247,8 +247,9 @@ def test_lies_about_others_are_refused(favouring, rows):
     without["held_out"]["others"] = []
     result = check_report(without, **data)
     assert "held_out.others" in result.fields_not_checked
-    del without["held_out"]["others"]  # as reports of before
-    assert check_report(without, **data).ok
+    del without["held_out"]["others"]
+    with pytest.raises(ValueError, match="'held_out' of the report has no 'others'"):
+        check_report(without, **data)
 
 
 BAD = [
