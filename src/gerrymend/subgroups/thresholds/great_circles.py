@@ -20,9 +20,11 @@ from gerrymend.subgroups.thresholds.binned_circles import best_in_bins
 
 # Changes this close on a circle are one: rounding must not part tied rows.
 _SAME_ANGLE = 1e-11
-# Of so many rows, in so many bins, few have to be sorted.
-_MANY_ROWS = 65_536
-_BINS = 4096
+# Of so many rows few have to be sorted, if they are put into bins: some thirty rows in each.
+_MANY_ROWS = 2048
+_ROWS_A_BIN = 32
+_FEWEST_BINS = 256
+_MOST_BINS = 4096
 
 
 @njit(cache=True)
@@ -45,7 +47,8 @@ def best_on_circle(
     """
     m = len(first)
     if m >= _MANY_ROWS:
-        return best_in_bins(first, second, residual, half, rows, smallest, _BINS, _SAME_ANGLE)
+        n_bins = min(max(m // _ROWS_A_BIN, _FEWEST_BINS), _MOST_BINS)
+        return best_in_bins(first, second, residual, half, rows, smallest, n_bins, _SAME_ANGLE)
     slope = np.empty(m)
     # Just after angle 0: a row with f = 0 changes sides at 0, and has the sign of s from there on.
     value = -half

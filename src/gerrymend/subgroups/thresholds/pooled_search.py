@@ -24,8 +24,9 @@ from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
+from gerrymend.subgroups.thresholds.ascents import Ascent
 from gerrymend.subgroups.thresholds.regression import SparseRegression
-from gerrymend.subgroups.thresholds.search import Ascent, StartedSearch
+from gerrymend.subgroups.thresholds.search import StartedSearch
 from gerrymend.subgroups.thresholds.standardised import standardised
 
 
