@@ -27,6 +27,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python docs/check_docstrings.py
 
 # The site, in build/docs. The gallery is drawn anew; a warning is an error.
 docs: $(DOCS_READY)
