@@ -12,7 +12,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE=
 IN_PARALLEL := -n 2 --dist loadfile
 
-.PHONY: demo test test-slow lint docs docs-serve bench example-reports pictures browser clean
+.PHONY: demo test test-slow lint docs docs-check docs-serve bench example-reports pictures browser clean
 
 demo: $(DEMO_READY)
 	$(BIN)/gerrymend demo
@@ -32,6 +32,10 @@ lint: $(READY)
 # The site, in build/docs. The gallery is drawn anew; a warning is an error.
 docs: $(DOCS_READY)
 	$(ONE_THREAD) $(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
+
+# Every page in a browser: nothing cut off, nothing from elsewhere, nobody kept out.
+docs-check: docs $(READY) browser
+	$(BIN)/python docs/check_site.py build/docs
 
 docs-serve: docs
 	$(BIN)/python -m http.server --directory build/docs --bind 127.0.0.1 8000

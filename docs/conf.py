@@ -64,6 +64,8 @@ html_theme_options = {
     "navigation_with_keys": False,
 }
 html_show_sourcelink = False
+# Light or dark as the reader's system is; without it the theme logs an error at the first visit.
+html_context = {"default_mode": "auto"}
 
 
 def _link_to_pages(app, docname, source):
