@@ -12,7 +12,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE=
 IN_PARALLEL := -n 2 --dist loadfile
 
-.PHONY: demo test test-slow lint docs docs-check docs-serve bench example-reports pictures browser clean
+.PHONY: demo test test-slow lint docs docs-check docs-serve bench example-reports reproduction pictures browser clean
 
 demo: $(DEMO_READY)
 	$(BIN)/gerrymend demo
@@ -47,6 +47,14 @@ bench: $(READY)
 # An audit and a frontier of each of the paper's datasets, as pages; fetches the data.
 example-reports: $(READY)
 	$(BIN)/python -m benchmarks.example_reports example-reports
+
+# REPRODUCTION.md and its pictures, from records that are made where they are missing (an hour).
+reproduction: $(READY)
+	$(BIN)/gerrymend reproduce all --out build/reproduction
+	mkdir -p docs/images/reproduction
+	for picture in $$(sed -n 's|.*](figures/\(.*\))$$|\1|p' build/reproduction/REPRODUCTION.md); do \
+	  cp build/reproduction/figures/$$picture docs/images/reproduction/; done
+	sed 's|](figures/|](docs/images/reproduction/|' build/reproduction/REPRODUCTION.md > REPRODUCTION.md
 
 # The README's pictures.
 pictures: $(READY) browser

@@ -35,20 +35,19 @@ def _part(first: dict[str, Any], second: dict[str, Any]) -> int:
 
 
 def trajectories(records: Records) -> Claim:
-    """Judge whether two trajectories part in the round after the larger gamma is first reached.
+    """Judge whether two trajectories part as soon as they can once the larger gamma is reached.
 
     Until then both games have the same violated constraint and the same plays. Every pair of the
     recorded gammas is compared.
     """
     found = _by_gamma(records)
+    delay = _rounds_to_answer(records)
     words = []
     held = True
     for (low, tight), (high, loose) in itertools.combinations(found.items(), 2):
         part = _part(tight, loose)
         crossed = int(np.argmax(np.array(loose["unfairness"]) <= high)) + 1
-        # The play of round t is an answer to the mixture of round t − 1: it can differ one round
-        # later.
-        held &= part == crossed + 1
+        held &= part == crossed + delay
         words.append(f"{low:g} and {high:g}: {part} ({crossed})")
     return Claim(
         "Trajectories are identical until unfairness falls below gamma",
@@ -57,8 +56,20 @@ def trajectories(records: Records) -> Claim:
         "–",
         HELD if held else FAILED,
         "Round in which two gammas part (in which the larger is first reached): it must be the "
-        "round after, the first play that can differ.",
+        f"{'round after' if delay == 1 else 'second after'}, the first play that can differ by "
+        "this order of play.",
     )
+
+
+def _rounds_to_answer(records: Records) -> int:
+    """Return how many rounds after the Auditor's answer the Learner's play can first differ.
+
+    By the body's order the play of round t answers the mixture of round t − 1; by the appendix's
+    the Learner lags by one more round.
+    """
+    record = records.read("subgroup", "communities")
+    convention = record["config"].get("convention", "body") if record else "body"
+    return 2 if CONVENTIONS[convention]["order"] == "appendix" else 1
 
 
 def panel_d(records: Records) -> Claim:
@@ -75,8 +86,8 @@ def panel_d(records: Records) -> Claim:
         f"in round {part}; unfairness there is {start}, …",
         "–",
         HELD if part == 3 else FAILED,
-        "The second step leads to round 3. By the body's order of play it stays above gamma for a "
-        "round longer than the paper's.",
+        "The second step leads to round 3. Here unfairness is first below gamma in round 3, and no "
+        "play can differ before the next.",
     )
 
 
@@ -205,9 +216,3 @@ def surface_end(records: Records) -> Claim:
         "The text leaves open what the duals are divided by and which side is penalised. Below "
         "with: " + ("; ".join(below) or "none") + ".",
     )
-
-
-CLAIMS = (
-    trajectories, panel_d, surface_start, surface_prose, surface_flip, surface_flattens,
-    surface_end,
-)  # fmt: skip
