@@ -12,7 +12,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE=
 IN_PARALLEL := -n 2 --dist loadfile
 
-.PHONY: demo test test-slow lint docs docs-check docs-serve bench example-reports reproduction pictures browser clean
+.PHONY: demo test test-slow lint docs docs-check docs-serve package bench example-reports reproduction pictures browser clean
 
 demo: $(DEMO_READY)
 	$(BIN)/gerrymend demo
@@ -39,6 +39,12 @@ docs-check: docs $(READY) browser
 
 docs-serve: docs
 	$(BIN)/python -m http.server --directory build/docs --bind 127.0.0.1 8000
+
+# What would be uploaded, and whether the index would take it.
+package: $(READY)
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
 
 # All parts, or PARTS="rounds dask"; `python -m benchmarks --help` lists them.
 bench: $(READY)

@@ -72,7 +72,7 @@ def units(experiment: str, datasets: Sequence[str], *, quick: bool) -> list[Unit
         return [Unit("toy", "toy", None, experiments.toy, {"n_rows": 2000})]
     if experiment == "surface":
         return _surfaces(quick) if "communities" in datasets else []
-    per_dataset = {
+    per_dataset: dict[str, Callable[[str, bool], list[Unit]]] = {
         "table1": _table_1,
         "subgroup": _subgroup,
         "marginal": _marginal,
