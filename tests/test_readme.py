@@ -73,6 +73,11 @@ def commands(page):
         ("docs/gates.md", ["audit"], {"audit.json", "audit.html"}),
         ("docs/impact.md", ["impact", "impact"], {"impact.html", "impact.csv", "impact.xlsx"}),
         (
+            "docs/scores.md",
+            ["calibrate", "calibrate"],
+            {"patched.csv", "patches.json", "again.csv"},
+        ),
+        (
             "docs/changes.md",
             ["audit", "compare", "watch"],
             {"old.json", "changes.html", "watch.json"},
