@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gerrymend.reproduction import claims, claims_dynamics, claims_marginal, report
-from gerrymend.reproduction.claim import FAILED, HELD, REPORTED, Claim
+from gerrymend.reproduction.claim import BY_SOME, FAILED, HELD, REPORTED, Claim
 from gerrymend.reproduction.experiments import AUTHORS, subgroup_game
 from gerrymend.reproduction.games import PaperData
 from gerrymend.reproduction.records import Records
@@ -100,7 +100,8 @@ def test_what_the_reading_changes_is_said_in_a_sentence():
     said = list(verdict_lines([*judged, Judged(claim("E", FAILED), None)], quick=False))[-1]
     assert said == (
         "Of the 3 claims that were run by both and don't hold as the text has it, or only as "
-        "reported, 1 holds by the authors' reading: “A”. 1 comes out worse: “B”."
+        "reported or by some readings, 1 holds by the authors' reading: “A”. 1 comes out worse: "
+        "“B”."
     )
     again = [replace(one, by_authors=one.as_written) for one in judged]
     assert list(verdict_lines(again, quick=False))[-1].endswith(
@@ -136,3 +137,35 @@ def test_pictures_that_were_drawn_are_in_the_report(records, tmp_path):
     assert re.findall(r"\]\((figures/\w+\.png)\)", text) == ["figures/figure_3_pareto.png"]
     start = text.index("### Figure 3")
     assert start < text.index("figure_3_pareto.png") < text.index("handful", start)
+
+
+@pytest.mark.parametrize(
+    ("seventh", "end", "verdicts"),
+    [(0.01, 0.002, (HELD, HELD)), (-0.01, 0.003, (FAILED, FAILED))],
+)
+def test_claims_of_all_readings_are_judged_by_the_authors_alone(seventh, end, verdicts, tmp_path):
+    """By the other three readings nothing flips, and nothing is below .0028 at the end."""
+    thetas = [-0.5, 0.5]
+    for unit in ("body", "appendix", "body_t-1_predicted", "appendix_t-1_predicted"):
+        ours = unit == "appendix_t-1_predicted"
+        quadrant = {1: -0.02, 7: seventh if ours else -0.01, 13: -0.01, 37: 0.001,
+                    1301: end if ours else 0.004}  # fmt: skip
+        # First by θ of the white share: the quadrant of white > 0 and black < 0 is [1][0].
+        rates = {"few white, many black": 0.1, "many white, few black": 0.2}
+        panels = {
+            str(t): {"surface": [[0.0, 0.0], [value, 0.0]], "rates": rates}
+            for t, value in quadrant.items()
+        }
+        path = tmp_path / "surface" / f"{unit}.json"
+        path.parent.mkdir(exist_ok=True)
+        record = {"config": {}, "versions": {}, "result": {"thetas": thetas, "panels": panels}}
+        path.write_text(json.dumps(record), "utf-8")
+    judged = {
+        claim.as_written.words: claim
+        for about_one in judge(Records(tmp_path)).values()
+        for claim in about_one
+    }
+    flip, last = (judged[words] for words in judged if "t = 7" in words or "t = 1301" in words)
+    assert (flip.by_authors.verdict, last.by_authors.verdict) == verdicts
+    some = BY_SOME if verdicts[0] == HELD else FAILED
+    assert (flip.as_written.verdict, last.as_written.verdict) == (some, some)

@@ -1,11 +1,12 @@
 """Verdicts on what the paper claims of trajectories and of its surface, from our records."""
 
 import itertools
+from collections.abc import Iterable, Sized
 from typing import Any
 
 import numpy as np
 
-from gerrymend.reproduction.claim import FAILED, HELD, Claim, curves
+from gerrymend.reproduction.claim import BY_SOME, FAILED, HELD, Claim, curves
 from gerrymend.reproduction.experiments import CONVENTIONS, TRAJECTORY_GAMMAS
 from gerrymend.reproduction.plans import slug
 from gerrymend.reproduction.records import MissingRecordError, Records
@@ -157,14 +158,14 @@ def surface_prose(records: Records) -> Claim:
     )
 
 
-def surface_flip(records: Records) -> Claim:
+def surface_flip(records: Records, readings: Iterable[str] = CONVENTIONS) -> Claim:
     """Judge whether the surface oscillates early on, under each reading of the algorithm.
 
     It is measured by the mean of one quadrant at t = 1, 7 and 13, whose sign has to change twice.
     """
     means = {
         convention: [_quadrant(records, convention, number) for number in (1, 7, 13)]
-        for convention in CONVENTIONS
+        for convention in readings
     }
     flips = [
         convention
@@ -179,15 +180,22 @@ def surface_flip(records: Records) -> Claim:
             for convention, values in means.items()
         ),
         EXACT,
-        f"{HELD}, by some readings" if flips else FAILED,
+        _by_how_many(flips, means),
         "Mean of the first quadrant at t = 1, 7, 13. It flips and reverts with: "
         + ("; ".join(flips) or "none") + ".",
     )  # fmt: skip
 
 
-def surface_flattens(records: Records) -> Claim:
+def _by_how_many(holding: Sized, readings: Sized) -> str:
+    """Return the verdict on a claim that holds by so many of the readings."""
+    if len(holding) == len(readings):
+        return HELD
+    return BY_SOME if len(holding) else FAILED
+
+
+def surface_flattens(records: Records, readings: Iterable[str] = CONVENTIONS) -> Claim:
     """Judge how much of the surface is left at t = 37."""
-    left = {convention: _largest(records, convention, 37) for convention in CONVENTIONS}
+    left = {convention: _largest(records, convention, 37) for convention in readings}
     start = _largest(records, "body", 1)
     return Claim(
         "The surface has flattened noticeably by t = 37",
@@ -199,20 +207,19 @@ def surface_flattens(records: Records) -> Claim:
     )
 
 
-def surface_end(records: Records) -> Claim:
+def surface_end(records: Records, readings: Iterable[str] = CONVENTIONS) -> Claim:
     """Judge how much of the surface is left at the end.
 
     Readings of the algorithm differ here, so that the claim may hold by some of them only.
     """
-    left = {convention: _largest(records, convention, 1301) for convention in CONVENTIONS}
+    left = {convention: _largest(records, convention, 1301) for convention in readings}
     below = [convention for convention, value in left.items() if value < 0.0028]
-    some = HELD if len(below) == len(left) else f"{HELD}, by some readings"
     return Claim(
         "At t = 1301 every subgroup is below .0028",
         "< .0028",
         "; ".join(f"{convention}: {value:.5f}" for convention, value in left.items()),
         EXACT,
-        some if below else FAILED,
+        _by_how_many(below, left),
         "The text leaves open what the duals are divided by and which side is penalised. Below "
         "with: " + ("; ".join(below) or "none") + ".",
     )
