@@ -72,7 +72,7 @@ def units(experiment: str, datasets: Sequence[str], *, quick: bool) -> list[Unit
         return [Unit("toy", "toy", None, experiments.toy, {"n_rows": 2000})]
     if experiment == "surface":
         return _surfaces(quick) if "communities" in datasets else []
-    per_dataset: dict[str, Callable[[str, bool], list[Unit]]] = {
+    plans: dict[str, Callable[[str, bool], list[Unit]]] = {
         "table1": _table_1,
         "subgroup": _subgroup,
         "marginal": _marginal,
@@ -82,8 +82,8 @@ def units(experiment: str, datasets: Sequence[str], *, quick: bool) -> list[Unit
         "learners": _learners,
         "solvers": _solvers,
         "held_out": _held_out,
-    }[experiment]
-    return [unit for name in datasets for unit in per_dataset(name, quick)]
+    }
+    return [unit for name in datasets for unit in plans[experiment](name, quick)]
 
 
 def _table_1(name: str, quick: bool) -> list[Unit]:

@@ -14,7 +14,7 @@ from gerrymend.reproduction.records import MissingRecordError, Records
 
 _RANK = {FAILED: 0, REPORTED: 1, BY_SOME: 1, HELD: 2}
 # These set readings side by side themselves; they are told which.
-OF_ALL_READINGS = {
+OF_ALL_READINGS: dict[Callable[..., Claim], Callable[[Records], Claim]] = {
     make: functools.partial(make, readings=(AUTHORS,))
     for make in (
         claims_dynamics.surface_flip,
