@@ -12,7 +12,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE=
 IN_PARALLEL := -n 2 --dist loadfile
 
-.PHONY: demo test test-slow lint docs docs-serve bench example-reports pictures browser clean
+.PHONY: demo test test-slow lint docs docs-check docs-serve package bench example-reports reproduction pictures browser clean
 
 demo: $(DEMO_READY)
 	$(BIN)/gerrymend demo
@@ -27,13 +27,24 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python docs/check_docstrings.py
 
 # The site, in build/docs. The gallery is drawn anew; a warning is an error.
 docs: $(DOCS_READY)
 	$(ONE_THREAD) $(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
 
+# Every page in a browser: nothing cut off, nothing from elsewhere, nobody kept out.
+docs-check: docs $(READY) browser
+	$(BIN)/python docs/check_site.py build/docs
+
 docs-serve: docs
 	$(BIN)/python -m http.server --directory build/docs --bind 127.0.0.1 8000
+
+# What would be uploaded, and whether the index would take it.
+package: $(READY)
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
 
 # All parts, or PARTS="rounds dask"; `python -m benchmarks --help` lists them.
 bench: $(READY)
@@ -42,6 +53,14 @@ bench: $(READY)
 # An audit and a frontier of each of the paper's datasets, as pages; fetches the data.
 example-reports: $(READY)
 	$(BIN)/python -m benchmarks.example_reports example-reports
+
+# REPRODUCTION.md and its pictures, from records that are made where they are missing (an hour).
+reproduction: $(READY)
+	$(BIN)/gerrymend reproduce all --out build/reproduction
+	mkdir -p docs/images/reproduction
+	for picture in $$(sed -n 's|.*](figures/\(.*\))$$|\1|p' build/reproduction/REPRODUCTION.md); do \
+	  cp build/reproduction/figures/$$picture docs/images/reproduction/; done
+	sed 's|](figures/|](docs/images/reproduction/|' build/reproduction/REPRODUCTION.md > REPRODUCTION.md
 
 # The README's pictures.
 pictures: $(READY) browser

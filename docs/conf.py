@@ -37,6 +37,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    # Their page would load scripts from elsewhere.
+    "write_computation_times": False,
     "show_signature": False,
     "remove_config_comments": True,
 }
@@ -46,13 +48,24 @@ suppress_warnings = ["misc.highlighting_failure"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "gerrymend"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+# Pages without pages below them have no use for a list of these.
+html_sidebars = {
+    page: []
+    for page in ("index", "getting_started", "coming_from", "theory", "reproduction", "search")
+}
 html_theme_options = {
+    # A button that says what it does; beside the menu a field would break it in two lines.
+    "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "show_prev_next": True,
     "footer_end": [],
     "navigation_with_keys": False,
 }
 html_show_sourcelink = False
+# Light or dark as the reader's system is; without it the theme logs an error at the first visit.
+html_context = {"default_mode": "auto"}
 
 
 def _link_to_pages(app, docname, source):

@@ -1,5 +1,6 @@
 """What a user meets first: the import, the demonstration, the command, the memory it takes."""
 
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -50,6 +51,13 @@ def test_every_public_name_is_there():
         assert getattr(gerrymend, name).__doc__
     with pytest.raises(AttributeError, match="no attribute 'adit'"):
         gerrymend.adit  # noqa: B018
+
+
+def test_the_first_page_of_help_has_every_public_name_once():
+    for name in gerrymend.__all__:
+        uses = re.findall(rf"`{name}`", gerrymend.__doc__)
+        # What is spoken of above the list stands there too.
+        assert len(uses) == 1 + (name in ("audit", "SubgroupParityClassifier")), name
 
 
 def test_the_installed_command():

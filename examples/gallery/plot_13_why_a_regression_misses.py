@@ -38,7 +38,8 @@ for ax, title, values in zip(axes, titles, (residual, fitted, found), strict=Tru
     ax.imshow(cells, cmap="RdBu_r", vmin=-1, vmax=1)
     for (row, column), value in np.ndenumerate(cells):
         said = ("in" if value else "out") if values is found else f"{value:+.2f}"
-        ax.text(column, row, said, ha="center", va="center")
+        colour = "white" if abs(value) > 0.75 else "black"
+        ax.text(column, row, said, ha="center", va="center", color=colour)
     ax.set_title(title, fontsize=10)
     ax.set_xticks([0, 1], ["woman", "man"])
     ax.set_yticks([0, 1], ["green", "blue"])

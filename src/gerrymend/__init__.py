@@ -2,10 +2,47 @@
 
 A classifier can be fair to each protected attribute and unfair to their combinations. `audit`
 finds the subgroup that is treated most differently, and `SubgroupParityClassifier` learns a
-classifier without one.
-Names are loaded when they are first used, so that importing the package takes no time.
+classifier without one. `help(gerrymend.audit)` and so on have parameters and examples; the names
+by what they are for:
+
+- find and prove: `audit`, `audit_counts` of a table of counts, `prove`, `bootstrap`; results are
+  `AuditReport`, `Subgroup`, `Proof`, `Bootstrap`
+- compare and watch: `compare`, `Watch`; `Comparison`, `Movement`, `Look`
+- train: `SubgroupParityClassifier`, `MarginalParityClassifier`; `MixtureClassifier`,
+  `DerandomizationCost`, `CheckpointError`
+- choose: `pareto_frontier`; `ParetoFrontier`, `FrontierPoint`, `FrontierInterrupted`
+- what is compared: "false_positive_rate" and other names, or `FairnessNotion`, `OutcomeNotion`,
+  `Multiaccuracy`, `Multicalibration`; with what: `GroupMean`
+- over which subgroups: "linear" and other names, or `LinearThresholds`, `Conjunctions`,
+  `ValueSets`, `Trees`, `Marginals`, `ExplicitGroups`
+- how a game is played: `ExponentiatedGradient`, `FictitiousPlay`, `NoRegret`,
+  `MultiplicativeWeights`
+- repair scores: `SubgroupCalibrator`, `calibrate`; `ScorePatches`, `Patch`, `save_patches`,
+  `load_patches`
+- tables regulators ask for: `impact_ratios`, `less_discriminatory_alternatives`; `ImpactTable`,
+  `Alternatives`
+- save and check: `save_model`, `load_model`, `types_to_trust`, `ModelFileError`, `check_report`,
+  `check_patches`, `CheckResult`
+- draw: `AuditDisplay`, `FrontierDisplay`, `ConvergenceDisplay`, `TrajectoryDisplay`,
+  `SubgroupCalibrationDisplay`, `SurfaceDisplay`, `discrimination_surface`,
+  `DiscriminationSurface`
+
+Data to try them on is in `gerrymend.datasets`.
+
+Examples
+--------
+>>> from gerrymend import audit
+>>> from gerrymend.datasets import make_gerrymandered
+>>> people = make_gerrymandered(2000, random_state=0)
+>>> report = audit(people.target, (people.score >= 0.5).astype(int),
+...                sensitive_features=people.sensitive_features, favourable="negative")
+>>> print(report.lead)
+race = blue and gender = man
+>>> report.unfairness, report.verdict
+(0.0625, 'exceeds gamma')
 """
 
+# Names are loaded when they are first used, so that importing the package takes no time.
 import importlib
 from typing import TYPE_CHECKING, Any
 

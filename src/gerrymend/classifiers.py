@@ -100,6 +100,15 @@ class SubgroupParityClassifier(ParityClassifier):
         With certify=True, whether `upper_bound_` was proven to be at most gamma; False without,
         whatever `upper_bound_` is, which holds all the same.
 
+    See Also
+    --------
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
+    pareto_frontier
+        Train a model for each gamma, notion and estimator, and audit each as audit() does.
+    MixtureClassifier
+        A fitted classifier that decides by one of its predictors, drawn with known probabilities.
+    SubgroupCalibrator : A model whose scores are right in every subgroup, as far as rows can tell.
+
     Examples
     --------
     >>> from sklearn.linear_model import LinearRegression
@@ -188,7 +197,21 @@ class MarginalParityClassifier(ParityClassifier):
     Its groups are each value of a categorical attribute, and both sides of the mean of a numeric
     one. A classifier can be fair to all of them and unfair to their intersections.
 
-    Parameters, attributes and methods are those of `SubgroupParityClassifier`, less `subgroups`.
+    Attributes and methods are those of `SubgroupParityClassifier`.
+
+    Parameters
+    ----------
+    estimator, notion, gamma, solver, C, max_iter, tol, certify, budget, warm_start
+        As in `SubgroupParityClassifier`.
+    leave_out_empty_strata, random_state, verbose, checkpoint, checkpoint_every
+        As in `SubgroupParityClassifier`.
+
+    See Also
+    --------
+    SubgroupParityClassifier
+        A classifier of least error whose rates differ by at most gamma in every subgroup.
+    Marginals
+        Each value of a categorical attribute, and both sides of the mean of each numeric one.
 
     Examples
     --------

@@ -131,8 +131,8 @@ def test_figures_and_report_need_nothing_but_records(quick, tmp_path):
     (drawn,) = figures.draw("toy", Records(moved), tmp_path)
     assert drawn == tmp_path / "figures" / "figure_1_toy.png"
     assert drawn.exists()
-    written = report.write_report(Records(moved), tmp_path / "REPRODUCTION.md")
-    expected = report.write_report(quick[0], tmp_path / "EXPECTED.md")
+    written = report.write_report(Records(moved), tmp_path / "one" / "REPRODUCTION.md")
+    expected = report.write_report(quick[0], tmp_path / "two" / "EXPECTED.md")
     assert written.read_text("utf-8") == expected.read_text("utf-8")
 
 

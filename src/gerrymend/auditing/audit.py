@@ -167,6 +167,18 @@ def audit(
     TypeError, ValueError
         For an argument that can't be used; the message names it, before any search begins.
 
+    See Also
+    --------
+    prove : Prove that no subgroup exceeds an unfairness, or find one that does.
+    audit_counts
+        Audit a table of counts, with the same report as audit() gives for the rows it counts.
+    compare : Compare an audit with an earlier one, or a model with another.
+    check_report
+        Verify a report against the data that it was made from, in exact rational arithmetic.
+    impact_ratios : Compare how often each category, and those in which several meet, are selected.
+    SubgroupParityClassifier
+        A classifier of least error whose rates differ by at most gamma in every subgroup.
+
     Examples
     --------
     The paper's toy example: fair to each race and to each gender, and not to blue men.

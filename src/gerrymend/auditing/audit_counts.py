@@ -102,12 +102,16 @@ def audit_counts(
         The columns of the true label (None where the notion reads none), of the decision (or of a
         score, with `threshold`, or of a probability, with `decision_probabilities=True`), and of
         the number of rows.
-    notion, reference, subgroups, gamma, threshold, decision_probabilities, pos_label, favourable, \
-side, budget, min_group_size, leave_out_empty_strata, n_permutations, test_size, top, \
-random_state, on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
+    notion, reference, subgroups, gamma, threshold, decision_probabilities, pos_label
+        As in audit().
+    favourable, side, budget, min_group_size
         As in audit().
     control_features : str or list of str, optional
         The columns within whose values groups are compared.
+    leave_out_empty_strata, n_permutations, test_size, top, random_state, on_draw
+        As in audit().
+    features, intersection, n_jobs, confidence, n_resamples, discovery_rate
+        As in audit().
     total, squares : str, optional
         Of numbers, the columns of the sum of outcomes and of the sum of their squares over the rows
         of a line, in place of `label` and `prediction`. Without them each line has the numbers
@@ -116,11 +120,16 @@ random_state, on_draw, features, n_jobs, confidence, n_resamples, discovery_rate
     Returns
     -------
     AuditReport
+        The report that audit() makes of the rows.
 
     Raises
     ------
     TypeError, ValueError
         For a column that is not there, counts that are no whole numbers, and as in audit().
+
+    See Also
+    --------
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
 
     Examples
     --------

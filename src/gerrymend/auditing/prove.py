@@ -51,6 +51,20 @@ class Proof:
         Strata that were left out, as in AuditReport.
     warnings : tuple of Doubt
         Why the answer may say nothing of fairness, as in AuditReport.
+
+    See Also
+    --------
+    prove : Prove that no subgroup exceeds an unfairness, or find one that does.
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
+
+    Examples
+    --------
+    >>> from gerrymend import prove
+    >>> sex = ["F", "M"] * 40
+    >>> proof = prove(None, [0, 1] * 40, at_most=0.2, sensitive_features={"sex": sex},
+    ...               notion="statistical_parity", subgroups="marginals")
+    >>> proof.status, proof.subgroup.describe(), proof.unfairness, proof.gap
+    ('refuted', 'sex = M', 0.25, 0.0)
     """
 
     status: str
@@ -153,17 +167,25 @@ def prove(
 
     Parameters
     ----------
-    y_true, y_pred, sensitive_features, notion, reference, subgroups, sample_weight, threshold, \
-decision_probabilities, pos_label, favourable, side, budget, min_group_size, data, \
-control_features, leave_out_empty_strata
+    y_true, y_pred
         As in audit().
     at_most : float
         The unfairness that no subgroup is to exceed.
+    sensitive_features, notion, reference, subgroups, sample_weight, threshold
+        As in audit().
+    decision_probabilities, pos_label, favourable, side, budget, min_group_size
+        As in audit().
+    data, control_features, leave_out_empty_strata
+        As in audit().
 
     Returns
     -------
     Proof
         "proved", "refuted" by a subgroup, or "undecided" where the budget ended first.
+
+    See Also
+    --------
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
 
     Examples
     --------

@@ -142,6 +142,14 @@ class AuditReport(Rendered):
     rounding : float
         Differences of at most this are rounding: 10⁻¹² of the largest outcome.
 
+    See Also
+    --------
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
+    check_report
+        Verify a report against the data that it was made from, in exact rational arithmetic.
+    AuditDisplay
+        Draw rates of groups, one a line: those that an audit found, and others to compare.
+
     Examples
     --------
     >>> from gerrymend import audit

@@ -99,6 +99,12 @@ class Subgroup:
         notion: adjusted for the search, and for other notions that are tested apart. None where
         that was not tested, and of groups that are not of the class.
 
+    See Also
+    --------
+    AuditReport : The findings of an audit, on the rows that it was given.
+    Movement
+        The subgroup whose treatment, beside everyone's, moved most; and what none moved by more.
+
     Examples
     --------
     >>> from gerrymend import audit

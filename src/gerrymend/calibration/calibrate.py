@@ -50,18 +50,20 @@ def calibrate(
     y_pred : array of n_rows scores
         Probabilities of the positive label, or predictions of the number. They must be of rows that
         the model was not trained on, or patches learn its training: see `SubgroupCalibrator`.
-    sensitive_features, sample_weight, pos_label, min_group_size, data
-        As in audit(). Groups of fewer rows than `min_group_size` are neither changed nor told.
+    sensitive_features
+        As in audit().
+    notion : str or notion of scores, default="multicalibration"
+        "multicalibration", for scores that are right within every interval of them, or
+        "multiaccuracy", over all scores. `Multicalibration(bins=20)` has finer intervals.
     subgroups : str or SubgroupClass, default="conjunctions"
         The class of subgroups, as in audit(); of one that is named, protected numbers are cut into
         at most 16 bins, since the search is repeated for every draw: `Conjunctions()` cuts at every
         value.
-    notion : str or notion of scores, default="multicalibration"
-        "multicalibration", for scores that are right within every interval of them, or
-        "multiaccuracy", over all scores. `Multicalibration(bins=20)` has finer intervals.
     alpha : float or None, default=None
         The violation that is small enough: a group's share of all rows, times how far what happened
         is from what was predicted. None goes on for as long as chance is exceeded.
+    sample_weight, pos_label
+        As in audit().
     level : float, default=0.05
         The part of what chance makes of right scores that may be as bad as a subgroup that is
         changed. Right scores are left alone with a probability of 1 − 1.2·level, as the change of
@@ -70,10 +72,14 @@ def calibrate(
         The most patches to make.
     n_draws : int, default=99
         Draws of what chance makes; each takes a search.
+    min_group_size
+        Groups of fewer rows are neither changed nor told.
     budget : float, default=30.0
         Seconds for a proof, of classes whose search is no proof itself.
     random_state : int, default=0
         Seed of the draws.
+    data
+        As in audit().
     on_step : callable or None, default=None
         Called as on_step(words, done, of) while patches are learnt.
 
@@ -81,6 +87,14 @@ def calibrate(
     -------
     ScorePatches
         To be applied to the scores of any rows, printed, cut short and saved.
+
+    See Also
+    --------
+    SubgroupCalibrator : A model whose scores are right in every subgroup, as far as rows can tell.
+    ScorePatches
+        Patches of a score in the order in which they are applied, as `calibrate` learns them.
+    check_patches
+        Verify patches against the rows that they were learnt on, in exact rational arithmetic.
 
     Examples
     --------

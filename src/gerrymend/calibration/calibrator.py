@@ -55,12 +55,14 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : scikit-learn classifier or regressor or None, default=None
         The model. A classifier needs `predict_proba` and two labels. None is LogisticRegression.
-    notion, subgroups, alpha, level, max_patches, n_draws, min_group_size, budget
+    notion, subgroups, alpha
         As in `calibrate`.
     cv : int, splitter, iterable or "prefit", default=5
         How rows are split, so that each gets a score of a model that was not trained on it. The
         model that is deployed is trained on all rows. "prefit" takes an estimator that is fitted
         already, and all rows for the patches: rows that it has not seen.
+    level, max_patches, n_draws, min_group_size, budget
+        As in `calibrate`.
     n_jobs : int or None, default=None
         Fits of the estimator to run in parallel.
     random_state : int, RandomState or None, default=0
@@ -74,6 +76,15 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         What is done to its scores; ``print(calibrator.patches_)`` is a table of them.
     classes_, n_features_in_, feature_names_in_ :
         As in scikit-learn.
+
+    See Also
+    --------
+    calibrate
+        Learn patches after which scores are right in every subgroup, as far as rows can tell.
+    ScorePatches
+        Patches of a score in the order in which they are applied, as `calibrate` learns them.
+    SubgroupParityClassifier
+        A classifier of least error whose rates differ by at most gamma in every subgroup.
 
     Examples
     --------

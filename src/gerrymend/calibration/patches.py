@@ -49,6 +49,25 @@ class Patch:
     p_value : float or None
         How often chance makes a worst violation as large, of scores that are right; None where
         that was not asked.
+
+    See Also
+    --------
+    ScorePatches
+        Patches of a score in the order in which they are applied, as `calibrate` learns them.
+    calibrate
+        Learn patches after which scores are right in every subgroup, as far as rows can tell.
+
+    Examples
+    --------
+    It happens to half of the men, and to none of the women, of whom half was predicted too:
+
+    >>> from gerrymend import calibrate
+    >>> sex = ["F"] * 100 + ["M"] * 100
+    >>> happened = [0] * 100 + [0, 1] * 50
+    >>> (patch,) = calibrate(happened, [0.5] * 200, sensitive_features={"sex": sex},
+    ...                      notion="multiaccuracy")
+    >>> print(patch.rule, patch.rows, patch.predicted, patch.happened)
+    sex = F 100 0.5 0.0
     """
 
     rule: Rule
@@ -104,6 +123,16 @@ class ScorePatches(Sequence[Patch]):
         What is known of the patched scores of the rows that the patches were learnt on: the worst
         violation before and after, what is proven, and why no patch followed. None for a part of
         the list.
+
+    See Also
+    --------
+    calibrate
+        Learn patches after which scores are right in every subgroup, as far as rows can tell.
+    SubgroupCalibrator : A model whose scores are right in every subgroup, as far as rows can tell.
+    save_patches
+        Save patches as JSON; the file is written whole or not at all, and replaces an existing one.
+    check_patches
+        Verify patches against the rows that they were learnt on, in exact rational arithmetic.
 
     Examples
     --------

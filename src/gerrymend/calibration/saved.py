@@ -42,6 +42,12 @@ def save_patches(patches: Any, path: str | os.PathLike[str]) -> None:
     path : str or path-like
         By convention it ends in ".json".
 
+    See Also
+    --------
+    load_patches : Load patches that save_patches() saved.
+    calibrate
+        Learn patches after which scores are right in every subgroup, as far as rows can tell.
+
     Examples
     --------
     >>> import tempfile
@@ -78,6 +84,7 @@ def load_patches(path: str | os.PathLike[str]) -> ScorePatches:
     Parameters
     ----------
     path : str or path-like
+        A file that save_patches() wrote.
 
     Returns
     -------
@@ -88,6 +95,13 @@ def load_patches(path: str | os.PathLike[str]) -> ScorePatches:
     ------
     ModelFileError
         If the file is no file of patches, was changed since, or is of a newer format.
+
+    See Also
+    --------
+    save_patches
+        Save patches as JSON; the file is written whole or not at all, and replaces an existing one.
+    calibrate
+        Learn patches after which scores are right in every subgroup, as far as rows can tell.
 
     Examples
     --------

@@ -83,17 +83,26 @@ def compare(
           features as a fifth, or a frame with the same columns where `data` is one;
         - another model's decisions on the new rows: an array as y_pred is, or the name of a column
           of `data`.
-    y_true, y_pred, sensitive_features, sample_weight, threshold, decision_probabilities, \
-pos_label, data, control_features, leave_out_empty_strata
-        The new rows, as in audit(). Those of a lazy frame are collected, as they are dealt anew
-        one by one.
-    notion, subgroups, gamma, favourable, side, min_group_size
+    y_true, y_pred, sensitive_features
+        The new rows, as in audit().
+    notion, subgroups, gamma
         As in audit(), which has their defaults; of a report, those that it was made with. Notions
         of scores can't be compared.
     tolerance : float, optional
         A change of the largest unfairness by no more than this is none; by default gamma.
+    sample_weight, threshold, decision_probabilities, pos_label
+        How the new rows are read, as in audit().
+    favourable, side
+        As in audit(); of a report, those that it was made with.
     budget : float, default=30.0
         Seconds that searches and proofs may take, and permutations as many again.
+    min_group_size
+        As in audit(); of a report, that which it was made with.
+    data
+        The frame that has the new rows, as in audit(). A lazy one is collected, as rows are dealt
+        anew one by one.
+    control_features, leave_out_empty_strata
+        As in audit().
     n_permutations : int, default=199
         Permutations for the p-values, each with the searches repeated: of which rows are the new
         ones or, of two models, of the two decisions of each row. Beside a report alone rows are
@@ -113,6 +122,11 @@ pos_label, data, control_features, leave_out_empty_strata
     TypeError, ValueError
         For an argument that can't be used, a report of another version, or one whose rates, gamma,
         class, labels or attributes are not those of the new rows.
+
+    See Also
+    --------
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
+    Watch : Watch a stream of batches for a subgroup that exceeds gamma.
 
     Examples
     --------

@@ -100,6 +100,13 @@ control_features
     provenance : Provenance
         When it was made, by what, and the fingerprint of the new rows.
 
+    See Also
+    --------
+    compare : Compare an audit with an earlier one, or a model with another.
+    Movement
+        The subgroup whose treatment, beside everyone's, moved most; and what none moved by more.
+    Watch : Watch a stream of batches for a subgroup that exceeds gamma.
+
     Examples
     --------
     >>> from gerrymend import compare

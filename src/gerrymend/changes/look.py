@@ -39,6 +39,10 @@ class Look:
     n_watched : int
         Groups that are watched from the next batch on.
 
+    See Also
+    --------
+    Watch : Watch a stream of batches for a subgroup that exceeds gamma.
+
     Examples
     --------
     >>> import numpy as np

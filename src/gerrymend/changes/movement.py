@@ -41,12 +41,18 @@ class Movement:
         The subgroup on the old rows, or by the old model, and on the new ones. None where it may
         not be told, as too few rows are in it or follow from it.
     moved : float
-        The largest |now − was| of unfairness that was found, whatever the size of the group.
+        The most by which an unfairness rose or fell, of all that were found, whatever the size of
+        the group.
     upper_bound : float
         No subgroup of the class moved by more, on these rows.
     p_value : float or None
         Of so large a movement of any subgroup that was searched, if the rows of both were drawn
         alike, or if it were chance which model decided what. It has paid for the search.
+
+    See Also
+    --------
+    compare : Compare an audit with an earlier one, or a model with another.
+    Comparison : What changed from an audit, or from a model, to another.
 
     Examples
     --------

@@ -44,14 +44,18 @@ class Watch:
 
     Parameters
     ----------
-    notion, subgroups, gamma, favourable, side, min_group_size
+    notion, subgroups, gamma
         As in audit(). Rates of decisions, compared with everyone.
     level : float, default=0.05
         The probability of a false alarm, over all looks.
     groups : ExplicitGroups, AuditReport, dict or path, optional
         Groups to watch from the first batch on: named ones, or those that a report tells.
+    favourable, side
+        As in audit().
     threshold, decision_probabilities, pos_label
         How decisions are read, as in audit().
+    min_group_size
+        As in audit().
     max_groups : int, default=20
         Groups that are watched at most; those that were found and have the least evidence go.
     budget : float, default=10.0
@@ -70,6 +74,12 @@ class Watch:
         begins.
     looks : tuple of dict
         The number, time, rows and evidence of each batch.
+
+    See Also
+    --------
+    compare : Compare an audit with an earlier one, or a model with another.
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
+    Look : What a watch says after a batch.
 
     Examples
     --------
@@ -247,7 +257,7 @@ class Watch:
         Traceback (most recent call last):
             ...
         gerrymend._runtime.errors.ArgumentError: gamma=0.05 is not what is watched for, 0.02. \
-Leave it out, or begin another watch.
+        Leave it out, or begin another watch.
         """
         own = self._state
         other = Watch(**given)._state

@@ -80,7 +80,8 @@ def check_report(
 
     Parameters
     ----------
-    report : AuditReport, its `to_dict()`, or the JSON of that
+    report : AuditReport, dict or str
+        The report, its `to_dict()`, or the JSON of that.
     y_true, y_pred, sensitive_features, sample_weight, threshold, decision_probabilities, pos_label
         As they were passed to `audit()`.
     holdout : tuple (y_true, y_pred, sensitive_features), optional
@@ -93,6 +94,13 @@ def check_report(
     Returns
     -------
     CheckResult
+        What was checked, what was not, and each problem that was found.
+
+    See Also
+    --------
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
+    check_patches
+        Verify patches against the rows that they were learnt on, in exact rational arithmetic.
 
     Examples
     --------

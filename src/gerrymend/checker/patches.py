@@ -123,13 +123,22 @@ def check_patches(
 
     Parameters
     ----------
-    patches : ScorePatches, its `to_dict()`, or the JSON of that: the contents of a file
+    patches : ScorePatches, dict or str
+        The patches, their `to_dict()`, or the JSON of that: the contents of a file.
     y_true, y_pred, sensitive_features, sample_weight, pos_label
         As they were passed to `calibrate()`: the scores before any patch.
 
     Returns
     -------
     CheckResult
+        What was checked, what was not, and each problem that was found.
+
+    See Also
+    --------
+    calibrate
+        Learn patches after which scores are right in every subgroup, as far as rows can tell.
+    check_report
+        Verify a report against the data that it was made from, in exact rational arithmetic.
 
     Examples
     --------

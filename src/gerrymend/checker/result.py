@@ -23,6 +23,13 @@ class CheckResult:
     subject : str
         What was checked, as the text calls it.
 
+    See Also
+    --------
+    check_report
+        Verify a report against the data that it was made from, in exact rational arithmetic.
+    check_patches
+        Verify patches against the rows that they were learnt on, in exact rational arithmetic.
+
     Examples
     --------
     >>> from gerrymend import audit, check_report

@@ -54,6 +54,13 @@ def fetch_communities(
     OSError
         If the dataset can't be fetched or a file is wrong; the message says what to put where.
 
+    See Also
+    --------
+    fetch_adult : Fetch Adult: the paper's 2,020 rows or all 32,561; age, race and sex protected.
+    fetch_law_school
+        Fetch Law School: 1,823 students; race, family income, age and gender protected.
+    fetch_student : Fetch Student: 395 students; sex, age, romantic, Dalc and Walc protected.
+
     Examples
     --------
     >>> crime = fetch_communities()  # doctest: +SKIP
@@ -107,6 +114,13 @@ def fetch_law_school(
     ------
     OSError
         If the dataset can't be fetched or a file is wrong; the message says what to put where.
+
+    See Also
+    --------
+    fetch_adult : Fetch Adult: the paper's 2,020 rows or all 32,561; age, race and sex protected.
+    fetch_communities
+        Fetch Communities and Crime: 1,994 communities, 18 protected columns, all numbers.
+    fetch_student : Fetch Student: 395 students; sex, age, romantic, Dalc and Walc protected.
 
     Examples
     --------
@@ -164,6 +178,14 @@ def fetch_adult(
     OSError
         If the dataset can't be fetched or a file is wrong; the message says what to put where.
 
+    See Also
+    --------
+    fetch_communities
+        Fetch Communities and Crime: 1,994 communities, 18 protected columns, all numbers.
+    fetch_law_school
+        Fetch Law School: 1,823 students; race, family income, age and gender protected.
+    fetch_student : Fetch Student: 395 students; sex, age, romantic, Dalc and Walc protected.
+
     Examples
     --------
     >>> fetch_adult(subset="full", as_frame=False).data.shape  # doctest: +SKIP
@@ -211,6 +233,14 @@ def fetch_student(
     ------
     OSError
         If the dataset can't be fetched or a file is wrong; the message says what to put where.
+
+    See Also
+    --------
+    fetch_adult : Fetch Adult: the paper's 2,020 rows or all 32,561; age, race and sex protected.
+    fetch_communities
+        Fetch Communities and Crime: 1,994 communities, 18 protected columns, all numbers.
+    fetch_law_school
+        Fetch Law School: 1,823 students; race, family income, age and gender protected.
 
     Examples
     --------

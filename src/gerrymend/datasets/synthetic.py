@@ -41,6 +41,13 @@ def make_gerrymandered(
         `data` (columns score, race_is_blue, gender_is_man), `target`, `score`,
         `sensitive_features` (a dict of race and gender), `feature_names`, `DESCR`.
 
+    See Also
+    --------
+    make_intersectional
+        Make data of any size with a planted intersection whose negatives look like positives.
+    make_benchmark
+        Make decisions to audit, of any size, over attributes with stated numbers of values.
+
     Examples
     --------
     >>> toy = make_gerrymandered(80, random_state=0)
@@ -111,6 +118,13 @@ def make_intersectional(
         `data` (features, then indicators of the categories but the first, then numeric
         attributes), `target`, `sensitive_features` (a dict), `planted` (a mask of rows),
         `planted_description`, `feature_names`, `DESCR`.
+
+    See Also
+    --------
+    make_gerrymandered
+        Make the paper's toy example: a score that is unfair to blue men and green women only.
+    make_benchmark
+        Make decisions to audit, of any size, over attributes with stated numbers of values.
 
     Examples
     --------
@@ -202,6 +216,13 @@ def make_benchmark(
     Bunch
         `target`, `decisions`, `sensitive_features` (a dict: category_0, …, number_0, …), `planted`
         (a mask of rows), `planted_description`, `DESCR`.
+
+    See Also
+    --------
+    make_intersectional
+        Make data of any size with a planted intersection whose negatives look like positives.
+    make_gerrymandered
+        Make the paper's toy example: a score that is unfair to blue men and green women only.
 
     Examples
     --------

@@ -164,6 +164,26 @@ class FrontierPoint(_OnBoth):
     model : fitted classifier
     code, command : str or None
         Python code, and a command, that train the model again; None if there is none.
+
+    See Also
+    --------
+    ParetoFrontier : The points of pareto_frontier(): models that trade error for unfairness.
+    pareto_frontier
+        Train a model for each gamma, notion and estimator, and audit each as audit() does.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from gerrymend import SubgroupParityClassifier, pareto_frontier
+    >>> from gerrymend.datasets import make_intersectional
+    >>> data = make_intersectional(300, cardinalities=(2, 3), n_numeric=0, random_state=0)
+    >>> clf = SubgroupParityClassifier(LinearRegression(), max_iter=20, tol=None, random_state=0)
+    >>> frontier = pareto_frontier(
+    ...     clf, data.data, data.target, sensitive_features=data.sensitive_features,
+    ...     gammas=[0.05, 0.1])
+    >>> point = frontier.points[-1]
+    >>> point.gamma, point.train.unfairness <= point.train.upper_bound, point.test
+    (0.1, True, None)
     """
 
     gamma: float

@@ -30,7 +30,13 @@ from gerrymend.training.fit import ParityClassifier
 
 
 class FrontierInterrupted(KeyboardInterrupt):
-    """KeyboardInterrupt of a sweep; `frontier` has the points that were done."""
+    """KeyboardInterrupt of a sweep; `frontier` has the points that were done.
+
+    See Also
+    --------
+    pareto_frontier
+        Train a model for each gamma, notion and estimator, and audit each as audit() does.
+    """
 
     def __init__(self, frontier: ParetoFrontier) -> None:
         super().__init__("Interrupted; the points that were done are in `frontier`.")
@@ -73,7 +79,7 @@ def pareto_frontier(
     ----------
     estimator : SubgroupParityClassifier or MarginalParityClassifier
         The classifier to train; it is cloned, and never changed. Its own gamma is ignored.
-    X, y, sensitive_features, control_features, sample_weight :
+    X, y, sensitive_features, control_features
         The rows, as in its fit(); without sensitive_features every column of X is taken as
         protected, with a warning. With control features all models are trained and audited within
         strata, the references too.
@@ -85,12 +91,14 @@ def pareto_frontier(
         compared. A mean of numbers that is linear in decisions can be one, with labels 0 and 1.
     estimators : mapping from names to estimators, or sequence of estimators, optional
         The estimators that the Learner trains, each in turn; the classifier's own by default.
+    sample_weight
+        Weights of the rows, as in its fit().
     test_size : float, optional
         Share of the rows, of each label in each stratum, to keep out of the training and to audit
         on too.
     X_test, y_test, sensitive_features_test, control_features_test, sample_weight_test : optional
         Or other rows to audit on. Attributes that are columns of X need not be given.
-    pos_label, favourable, side :
+    pos_label, favourable, side
         The positive label, the decision that people wish for, and which subgroups the audits
         count, as in audit(). Models are trained to be fair to both sides.
     today : fitted model, or array of decisions, optional
@@ -123,11 +131,21 @@ def pareto_frontier(
     Returns
     -------
     ParetoFrontier
+        A point for each gamma, notion and estimator, and what each costs.
 
     Raises
     ------
     FrontierInterrupted
         On Ctrl-C, with the points that were done.
+
+    See Also
+    --------
+    SubgroupParityClassifier
+        A classifier of least error whose rates differ by at most gamma in every subgroup.
+    FrontierDisplay
+        Draw the models of a frontier as points (error, unfairness), on training and test rows.
+    less_discriminatory_alternatives
+        Return the adverse impact ratios of the models of a frontier, beside error and unfairness.
 
     Notes
     -----

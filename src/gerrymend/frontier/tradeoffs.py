@@ -39,6 +39,27 @@ class ParetoFrontier:
         Name of the label, for words to say "repaid = 1"; None where it is not known.
     dropped : MissingValues or None
         Rows that the command line dropped; None where it dropped none.
+
+    See Also
+    --------
+    pareto_frontier
+        Train a model for each gamma, notion and estimator, and audit each as audit() does.
+    FrontierPoint : One model of a frontier.
+    FrontierDisplay
+        Draw the models of a frontier as points (error, unfairness), on training and test rows.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from gerrymend import SubgroupParityClassifier, pareto_frontier
+    >>> from gerrymend.datasets import make_intersectional
+    >>> data = make_intersectional(300, cardinalities=(2, 3), n_numeric=0, random_state=0)
+    >>> clf = SubgroupParityClassifier(LinearRegression(), max_iter=20, tol=None, random_state=0)
+    >>> frontier = pareto_frontier(
+    ...     clf, data.data, data.target, sensitive_features=data.sensitive_features,
+    ...     gammas=[0.05, 0.1])
+    >>> len(frontier.points), frontier.n_missing, frontier.model(0.1).gamma
+    (2, 0, 0.1)
     """
 
     points: tuple[FrontierPoint, ...]

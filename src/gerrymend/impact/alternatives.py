@@ -42,6 +42,12 @@ class Alternatives:
     n_rows : int
         Rows that the ratios are of.
 
+    See Also
+    --------
+    less_discriminatory_alternatives
+        Return the adverse impact ratios of the models of a frontier, beside error and unfairness.
+    ParetoFrontier : The points of pareto_frontier(): models that trade error for unfairness.
+
     Examples
     --------
     >>> from sklearn.linear_model import LinearRegression
@@ -155,6 +161,7 @@ def less_discriminatory_alternatives(
     unknown : list of values, optional
         Values that stand for an unknown category, beside None.
     sample_weight : array of weights, optional
+        How much each row counts.
 
     Returns
     -------
@@ -165,6 +172,12 @@ def less_discriminatory_alternatives(
     ------
     TypeError, ValueError
         For an argument that can't be used; the message names it.
+
+    See Also
+    --------
+    pareto_frontier
+        Train a model for each gamma, notion and estimator, and audit each as audit() does.
+    impact_ratios : Compare how often each category, and those in which several meet, are selected.
 
     Examples
     --------

@@ -91,19 +91,28 @@ def impact_ratios(
     subgroups : str or SubgroupClass, optional
         The class to search; by default conjunctions of one attribute more than tables have or,
         where there are no more, sets of values.
-    budget, n_permutations, random_state :
+    budget
         Of that search, as in audit().
     min_group_size : int, default=10
         Groups of fewer rows are marked in the tables, and not described by the search.
+    n_permutations, random_state
+        Of that search, as in audit().
 
     Returns
     -------
     ImpactTable
+        The tables, and the worst subgroup that is in none of them.
 
     Raises
     ------
     TypeError, ValueError
         For an argument that can't be used; the message names it.
+
+    See Also
+    --------
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
+    less_discriminatory_alternatives
+        Return the adverse impact ratios of the models of a frontier, beside error and unfairness.
 
     Notes
     -----

@@ -60,6 +60,11 @@ class ImpactTable:
     provenance : Provenance or None
         When, by what and from which data they were made; None without a search.
 
+    See Also
+    --------
+    impact_ratios : Compare how often each category, and those in which several meet, are selected.
+    AuditReport : The findings of an audit, on the rows that it was given.
+
     Examples
     --------
     >>> from gerrymend import impact_ratios

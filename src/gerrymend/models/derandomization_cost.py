@@ -53,6 +53,11 @@ class DerandomizationCost:
     control_features : tuple of str
         The columns within whose values groups were compared; empty where there are none.
 
+    See Also
+    --------
+    MixtureClassifier
+        A fitted classifier that decides by one of its predictors, drawn with known probabilities.
+
     Examples
     --------
     >>> mixture, fixed = Figures(0.21, 0.0095, 0.01), Figures(0.225, 0.004, 0.004)

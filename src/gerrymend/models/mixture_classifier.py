@@ -72,6 +72,14 @@ class MixtureClassifier:
     mixture, reader, seed, training, cost :
         As they were given.
 
+    See Also
+    --------
+    SubgroupParityClassifier
+        A classifier of least error whose rates differ by at most gamma in every subgroup.
+    save_model : Save all that a model needs to decide, without pickle.
+    DerandomizationCost
+        Figures of a deterministic classifier beside those of the mixture that it came from.
+
     Examples
     --------
     >>> from gerrymend import MixtureClassifier
@@ -221,7 +229,7 @@ class MixtureClassifier:
 
         Parameters
         ----------
-        X, y, sensitive_features, sample_weight
+        X, y, sensitive_features
             The rows to choose and audit on, as in `SubgroupParityClassifier.fit`. A choice on the
             rows of the training may do worse on others; audit it there.
         gamma : float
@@ -232,6 +240,8 @@ class MixtureClassifier:
             "predictor" chooses one of the predictors. "threshold" decides 1 where the mixture does
             so with at least some probability, chosen among all that make a difference. "best"
             chooses among both.
+        sample_weight
+            Weights of these rows.
         budget : float, default=30.0
             Seconds for the proof of each audit: one of the mixture, and as a rule one of the
             candidate that is chosen.

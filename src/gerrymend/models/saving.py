@@ -31,7 +31,13 @@ _HARMLESS = ("numpy.dtype",)
 
 
 class ModelFileError(Message, ValueError):
-    """Error for a file that can't be loaded as a model, with the path, the cause and a remedy."""
+    """Error for a file that can't be loaded as a model, with the path, the cause and a remedy.
+
+    See Also
+    --------
+    load_model : Load a model that save_model() saved.
+    save_model : Save all that a model needs to decide, without pickle.
+    """
 
     untrusted: Sequence[str] = ()
     """Types in the file that would have to be trusted."""
@@ -58,6 +64,14 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> list[str]:
     list of str
         Types in the file that load_model() has to be told to trust, since skops doesn't trust them
         by itself; trees are among them. Empty for linear classifiers.
+
+    See Also
+    --------
+    load_model : Load a model that save_model() saved.
+    types_to_trust
+        List the types of this package in a fitted model, for tools that store it with skops.
+    MixtureClassifier
+        A fitted classifier that decides by one of its predictors, drawn with known probabilities.
 
     Examples
     --------
@@ -120,13 +134,20 @@ def load_model(
 
     Returns
     -------
-    MixtureClassifier, or a Pipeline that ends in one if a Pipeline was saved
+    MixtureClassifier or Pipeline
+        What was saved; a Pipeline ends in a MixtureClassifier.
 
     Raises
     ------
     ModelFileError
         If the file isn't a model, is damaged, is of a newer format, or has types that aren't
         trusted. Nothing has been built then.
+
+    See Also
+    --------
+    save_model : Save all that a model needs to decide, without pickle.
+    types_to_trust
+        List the types of this package in a fitted model, for tools that store it with skops.
 
     Examples
     --------
@@ -163,11 +184,18 @@ def types_to_trust(model: Any) -> list[str]:
 
     Parameters
     ----------
-    model : fitted classifier, or a Pipeline that ends in one
+    model : fitted classifier or Pipeline
+        What is to be stored; a Pipeline ends in a classifier of this package.
 
     Returns
     -------
     list of str
+        Their full names.
+
+    See Also
+    --------
+    save_model : Save all that a model needs to decide, without pickle.
+    load_model : Load a model that save_model() saved.
 
     Examples
     --------

@@ -63,6 +63,12 @@ class OutcomeNotion:
         What groups are compared with: the mean of all rows that count, a number in the unit of the
         outcome, or a factor times the mean of a named group.
 
+    See Also
+    --------
+    FairnessNotion : A rate that should be the same in every subgroup.
+    Multiaccuracy : Scores that are right on average in every subgroup.
+    GroupMean : A factor times the mean of a named group, for others to be compared with.
+
     Examples
     --------
     Days of delay, of those who waited more than a month:
@@ -257,8 +263,8 @@ class OutcomeNotion:
         Traceback (most recent call last):
             ...
         gerrymend._runtime.errors.ArgumentError: notion 'payment' depends on the place of a row, \
-and is to be told of two samples: it would take the numbers of other rows. Make it a function of \
-y_true and y_pred alone, or leave the second sample out.
+        and is to be told of two samples: it would take the numbers of other rows. Make it a \
+        function of y_true and y_pred alone, or leave the second sample out.
         """
         counts = self.counts(y, p)
         here = self.outcomes(y, p, counts)[counts]

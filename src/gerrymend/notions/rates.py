@@ -82,9 +82,8 @@ class FairnessNotion:
         The outcome of a row is a[y] + b[y]·p, with p the probability of deciding 1. The rate is
         the mean outcome over the rows in the event.
     worse : {"higher", "lower"}, optional
-        Which rate is the worse one for a group. By default it is the one with more errors, where a
-        rate counts errors of both kinds; for others it follows from the decision that is
-        favourable (`favouring`), and is None until that is known. It makes no other notion.
+        Which rate is worse for a group. By default that with more errors, where a rate counts both
+        kinds; else it follows from the favourable decision (`favouring`), and is None before.
     unit : str, optional
         Of a mean of numbers, what these are counted in, or ""; None for a rate. An OutcomeNotion
         has it.
@@ -95,10 +94,12 @@ class FairnessNotion:
         What groups are compared with: the rate of all rows in the event, a number, or a factor
         times the rate of a named group. Audits take any; training takes "overall".
 
+    See Also
+    --------
+    OutcomeNotion : A mean of numbers, one a row, that should be the same in every subgroup.
+
     Examples
     --------
-    The accuracy, as a notion of your own:
-
     >>> accuracy = FairnessNotion("accuracy", event=(True, True), a=(1, 0), b=(-1, 1))
     >>> y, decision, members = [0, 0, 1, 1], [0, 1, 1, 1], [1, 1, 0, 0]
     >>> accuracy.unfairness(y, decision, members)  # half of the rows, accuracy 1/2 against 3/4
@@ -115,9 +116,8 @@ class FairnessNotion:
     reference: Reference = OVERALL
 
     def __post_init__(self) -> None:
-        if not (
-            isinstance(self.reference, str) and self.reference == PREDICTED
-        ):  # which notions of scores alone have
+        # PREDICTED is for notions of scores alone.
+        if not (isinstance(self.reference, str) and self.reference == PREDICTED):
             object.__setattr__(self, "reference", check_reference(self.reference))
         if not isinstance(self.name, str) or not self.name:
             raise TypeError(f"name of a FairnessNotion must be text; got {short(self.name)}.")
@@ -150,7 +150,7 @@ class FairnessNotion:
 
         >>> FALSE_POSITIVE_RATE.against(0.1)
         FairnessNotion(name='false_positive_rate', event=(True, False), a=(0, 0), b=(1, 1), \
-worse=None, unit=None, of_class=None, reference=0.1)
+        worse=None, unit=None, of_class=None, reference=0.1)
         """
         named = [part.name for part in dataclasses.fields(self)]
         shown = [name for name in named if name != "reference" or self.reference != OVERALL]

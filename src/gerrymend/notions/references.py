@@ -31,6 +31,12 @@ class GroupMean:
     factor : float, default=1.0
         Above 0; 0.8 for four fifths of the group's mean.
 
+    See Also
+    --------
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
+    FairnessNotion : A rate that should be the same in every subgroup.
+    OutcomeNotion : A mean of numbers, one a row, that should be the same in every subgroup.
+
     Examples
     --------
     The rule of four fifths, for every subgroup and not for women alone: is anyone's rate of

@@ -30,11 +30,19 @@ class Multiaccuracy(OutcomeNotion):
 
     Parameters
     ----------
+    unit : str, default=""
+        What numbers are counted in, in the plural, for reports: "days".
+    worse : {"higher", "lower"}, optional
+        Which errors are worse for a group; audits set it by their `favourable`.
     target : {"labels", "numbers"}, optional
         Whether y_true has two labels, of which scores are the probability of the positive one, or
         numbers that scores predict. By default two values are labels, and more are numbers.
-    unit : str, default=""
-        What numbers are counted in, in the plural, for reports: "days".
+
+    See Also
+    --------
+    Multicalibration
+        Scores that are right on average in every subgroup, within every interval of the score.
+    OutcomeNotion : A mean of numbers, one a row, that should be the same in every subgroup.
 
     Examples
     --------
@@ -112,10 +120,18 @@ class Multicalibration(Multiaccuracy):
         How many bins scores are cut into, or the scores to cut them at. Every run of neighbouring
         bins is an interval. Probabilities are cut into bins of equal width, and other scores into
         bins of equal weight.
+    unit, worse, target
+        As for Multiaccuracy.
     score : str, optional
         What the score is called in rules; by default the name of its column, or "score".
-    target, unit
-        As for Multiaccuracy.
+
+    See Also
+    --------
+    Multiaccuracy : Scores that are right on average in every subgroup.
+    calibrate
+        Learn patches after which scores are right in every subgroup, as far as rows can tell.
+    SubgroupCalibrationDisplay
+        Draw the calibration of the worst subgroup, at all scores, and that of everyone.
 
     Examples
     --------

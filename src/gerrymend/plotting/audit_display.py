@@ -50,7 +50,8 @@ class AuditDisplay(Display):
     ----------
     groups : sequence of GroupRate
         In the order of the lines, from the top.
-    overall : mapping from the name of a notion to its overall rate, or to its reference
+    overall : mapping of str to float
+        The overall rate of each notion by its name, or its reference.
     level : float, default=0.95
         The confidence with which all intervals hold at once.
     unit : str, optional
@@ -62,6 +63,12 @@ class AuditDisplay(Display):
     ----------
     ax_, figure_ :
         The Axes and the figure that it was last drawn on.
+
+    See Also
+    --------
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
+    SubgroupCalibrationDisplay
+        Draw the calibration of the worst subgroup, at all scores, and that of everyone.
 
     Examples
     --------

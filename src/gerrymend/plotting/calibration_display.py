@@ -26,6 +26,12 @@ class SubgroupCalibrationDisplay(Display):
     ax_, figure_ :
         The Axes and the figure that it was last drawn on.
 
+    See Also
+    --------
+    Multicalibration
+        Scores that are right on average in every subgroup, within every interval of the score.
+    SubgroupCalibrator : A model whose scores are right in every subgroup, as far as rows can tell.
+
     Examples
     --------
     >>> import matplotlib

@@ -39,6 +39,13 @@ class FrontierDisplay(Display):
     ax_, figure_ :
         The Axes and the figure that it was last drawn on.
 
+    See Also
+    --------
+    pareto_frontier
+        Train a model for each gamma, notion and estimator, and audit each as audit() does.
+    ConvergenceDisplay
+        Draw the error of each round on the left scale, and its unfairness on the right.
+
     Examples
     --------
     >>> import matplotlib

@@ -34,6 +34,13 @@ class SurfaceDisplay(Display):
     mesh_ :
         The heat map, for a custom colour bar; None where no group is shown.
 
+    See Also
+    --------
+    discrimination_surface
+        Measure the unfairness of every half-plane of two attributes, for one model or several.
+    DiscriminationSurface
+        Hold the unfairness of every half-plane of two attributes.
+
     Examples
     --------
     >>> import matplotlib

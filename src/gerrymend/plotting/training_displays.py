@@ -71,6 +71,13 @@ class TrajectoryDisplay(_History):
     points_ :
         The points, for a custom colour bar.
 
+    See Also
+    --------
+    ConvergenceDisplay
+        Draw the error of each round on the left scale, and its unfairness on the right.
+    FrontierDisplay
+        Draw the models of a frontier as points (error, unfairness), on training and test rows.
+
     Examples
     --------
     >>> import matplotlib
@@ -155,6 +162,13 @@ class ConvergenceDisplay(_History):
         The Axes and the figure that it was last drawn on.
     unfairness_ax_ :
         The right scale, over the same Axes.
+
+    See Also
+    --------
+    TrajectoryDisplay
+        Draw the mixtures of a training as points (error, unfairness), coloured by their round.
+    FrontierDisplay
+        Draw the models of a frontier as points (error, unfairness), on training and test rows.
 
     Examples
     --------

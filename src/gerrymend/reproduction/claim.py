@@ -12,8 +12,9 @@ import numpy as np
 from gerrymend.reproduction.figure_parts import title
 from gerrymend.reproduction.records import Records
 
-# The three verdicts. "Only as reported": by the paper's auditor, and not by the strongest search.
+# The verdicts. "Only as reported": by the paper's auditor, and not by the strongest search.
 HELD = "reproduced"
+BY_SOME = "reproduced, by some readings"
 REPORTED = "reproduced only as reported"
 FAILED = "not reproduced"
 

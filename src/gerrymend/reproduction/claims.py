@@ -21,14 +21,6 @@ from gerrymend.reproduction.claim import (
     least_error,
     percent,
 )
-from gerrymend.reproduction.claims_marginal import (
-    dominated_points,
-    marginal_drop,
-    marginal_far_left,
-    marginal_worse,
-    rank_correlation,
-    student_marginal,
-)
 from gerrymend.reproduction.figure_parts import TITLES
 from gerrymend.reproduction.records import MissingRecordError, Records
 
@@ -227,10 +219,3 @@ def larger_c(records: Records) -> Claim:
         HELD if spread < 0.02 else FAILED,
         "Cheapest error at reported unfairness below .005, for C = 10/20/50/100: within 2 points.",
     )
-
-
-CLAIMS = (
-    error_spans, convexity, law_converges, adult_converges, larger_c, communities_drop,
-    marginal_worse, marginal_far_left, dominated_points, rank_correlation, marginal_drop,
-    law_linear, student_zero, student_marginal,
-)  # fmt: skip

@@ -1,11 +1,12 @@
 """Verdicts on what the paper claims of trajectories and of its surface, from our records."""
 
 import itertools
+from collections.abc import Iterable, Sized
 from typing import Any
 
 import numpy as np
 
-from gerrymend.reproduction.claim import FAILED, HELD, Claim, curves
+from gerrymend.reproduction.claim import BY_SOME, FAILED, HELD, Claim, curves
 from gerrymend.reproduction.experiments import CONVENTIONS, TRAJECTORY_GAMMAS
 from gerrymend.reproduction.plans import slug
 from gerrymend.reproduction.records import MissingRecordError, Records
@@ -35,20 +36,19 @@ def _part(first: dict[str, Any], second: dict[str, Any]) -> int:
 
 
 def trajectories(records: Records) -> Claim:
-    """Judge whether two trajectories part in the round after the larger gamma is first reached.
+    """Judge whether two trajectories part as soon as they can once the larger gamma is reached.
 
     Until then both games have the same violated constraint and the same plays. Every pair of the
     recorded gammas is compared.
     """
     found = _by_gamma(records)
+    delay = _rounds_to_answer(records)
     words = []
     held = True
     for (low, tight), (high, loose) in itertools.combinations(found.items(), 2):
         part = _part(tight, loose)
         crossed = int(np.argmax(np.array(loose["unfairness"]) <= high)) + 1
-        # The play of round t is an answer to the mixture of round t − 1: it can differ one round
-        # later.
-        held &= part == crossed + 1
+        held &= part == crossed + delay
         words.append(f"{low:g} and {high:g}: {part} ({crossed})")
     return Claim(
         "Trajectories are identical until unfairness falls below gamma",
@@ -57,8 +57,20 @@ def trajectories(records: Records) -> Claim:
         "–",
         HELD if held else FAILED,
         "Round in which two gammas part (in which the larger is first reached): it must be the "
-        "round after, the first play that can differ.",
+        f"{'round after' if delay == 1 else 'second after'}, the first play that can differ by "
+        "this order of play.",
     )
+
+
+def _rounds_to_answer(records: Records) -> int:
+    """Return how many rounds after the Auditor's answer the Learner's play can first differ.
+
+    By the body's order the play of round t answers the mixture of round t − 1; by the appendix's
+    the Learner lags by one more round.
+    """
+    record = records.read("subgroup", "communities")
+    convention = record["config"].get("convention", "body") if record else "body"
+    return 2 if CONVENTIONS[convention]["order"] == "appendix" else 1
 
 
 def panel_d(records: Records) -> Claim:
@@ -75,8 +87,8 @@ def panel_d(records: Records) -> Claim:
         f"in round {part}; unfairness there is {start}, …",
         "–",
         HELD if part == 3 else FAILED,
-        "The second step leads to round 3. By the body's order of play it stays above gamma for a "
-        "round longer than the paper's.",
+        "The second step leads to round 3. Here unfairness is first below gamma in round 3, and no "
+        "play can differ before the next.",
     )
 
 
@@ -146,14 +158,14 @@ def surface_prose(records: Records) -> Claim:
     )
 
 
-def surface_flip(records: Records) -> Claim:
+def surface_flip(records: Records, readings: Iterable[str] = CONVENTIONS) -> Claim:
     """Judge whether the surface oscillates early on, under each reading of the algorithm.
 
     It is measured by the mean of one quadrant at t = 1, 7 and 13, whose sign has to change twice.
     """
     means = {
         convention: [_quadrant(records, convention, number) for number in (1, 7, 13)]
-        for convention in CONVENTIONS
+        for convention in readings
     }
     flips = [
         convention
@@ -168,15 +180,22 @@ def surface_flip(records: Records) -> Claim:
             for convention, values in means.items()
         ),
         EXACT,
-        f"{HELD}, by some readings" if flips else FAILED,
+        _by_how_many(flips, means),
         "Mean of the first quadrant at t = 1, 7, 13. It flips and reverts with: "
         + ("; ".join(flips) or "none") + ".",
     )  # fmt: skip
 
 
-def surface_flattens(records: Records) -> Claim:
+def _by_how_many(holding: Sized, readings: Sized) -> str:
+    """Return the verdict on a claim that holds by so many of the readings."""
+    if len(holding) == len(readings):
+        return HELD
+    return BY_SOME if len(holding) else FAILED
+
+
+def surface_flattens(records: Records, readings: Iterable[str] = CONVENTIONS) -> Claim:
     """Judge how much of the surface is left at t = 37."""
-    left = {convention: _largest(records, convention, 37) for convention in CONVENTIONS}
+    left = {convention: _largest(records, convention, 37) for convention in readings}
     start = _largest(records, "body", 1)
     return Claim(
         "The surface has flattened noticeably by t = 37",
@@ -188,26 +207,19 @@ def surface_flattens(records: Records) -> Claim:
     )
 
 
-def surface_end(records: Records) -> Claim:
+def surface_end(records: Records, readings: Iterable[str] = CONVENTIONS) -> Claim:
     """Judge how much of the surface is left at the end.
 
     Readings of the algorithm differ here, so that the claim may hold by some of them only.
     """
-    left = {convention: _largest(records, convention, 1301) for convention in CONVENTIONS}
+    left = {convention: _largest(records, convention, 1301) for convention in readings}
     below = [convention for convention, value in left.items() if value < 0.0028]
-    some = HELD if len(below) == len(left) else f"{HELD}, by some readings"
     return Claim(
         "At t = 1301 every subgroup is below .0028",
         "< .0028",
         "; ".join(f"{convention}: {value:.5f}" for convention, value in left.items()),
         EXACT,
-        some if below else FAILED,
+        _by_how_many(below, left),
         "The text leaves open what the duals are divided by and which side is penalised. Below "
         "with: " + ("; ".join(below) or "none") + ".",
     )
-
-
-CLAIMS = (
-    trajectories, panel_d, surface_start, surface_prose, surface_flip, surface_flattens,
-    surface_end,
-)  # fmt: skip

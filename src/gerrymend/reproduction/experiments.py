@@ -45,6 +45,8 @@ CONVENTIONS = {
     "body, t-1, predicted": {"order": "body", "divisor": "t-1", "side": "predicted"},
     "appendix, t-1, predicted": {"order": "appendix", "divisor": "t-1", "side": "predicted"},
 }
+# The reading that the paper's last surface was made by, as far as its figures tell.
+AUTHORS = "appendix, t-1, predicted"
 PAPER_C = 10.0
 SEED = 0
 # The strongest search over linear thresholds that the package has; still a lower bound.
@@ -111,8 +113,10 @@ def toy(n_rows: int) -> dict[str, Any]:
     }
 
 
-def subgroup_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> dict[str, Any]:
-    """Play SUBGROUP at every gamma.
+def subgroup_game(
+    data: PaperData, *, gammas: Sequence[float], rounds: int, convention: str = "body"
+) -> dict[str, Any]:
+    """Play SUBGROUP at every gamma, by a reading of the algorithm: a key of CONVENTIONS.
 
     Returns the recorded rounds `t`, a curve for each gamma, and the frontier over all rounds. A
     curve has error and unfairness at the rounds `t`, what the strongest search says of the last
@@ -123,7 +127,7 @@ def subgroup_game(data: PaperData, *, gammas: Sequence[float], rounds: int) -> d
     auditor = table.auditor(LinearThresholds(search="regression"))
     fairest = Fairest(len(gammas))
     games = play_games(
-        table.rows(auditor), auditor, FictitiousPlay(),
+        table.rows(auditor), auditor, FictitiousPlay(**CONVENTIONS[convention]),
         gammas=gammas, rounds=rounds, C=PAPER_C, listeners=(fairest,),
     )  # fmt: skip
     at = watched_rounds(rounds)
@@ -253,11 +257,12 @@ def frontier_game(
     rounds: int,
     C: float = PAPER_C,
     learner: str = "linear",
+    convention: str = "body",
 ) -> dict[str, Any]:
     """Play SUBGROUP with another bound on the duals or a richer Learner, and keep its frontier.
 
     `learner` is "linear", the paper's, "logistic" or "boosted_trees". Trees are small and few, as
-    they are trained each round.
+    they are trained each round. `convention` is a key of CONVENTIONS.
     """
     table = Table(data)
     auditor = table.auditor(LinearThresholds(search="regression"))
@@ -269,7 +274,8 @@ def frontier_game(
         ),
     }[learner]
     rows = table.rows(auditor, estimator)
-    games = play_games(rows, auditor, FictitiousPlay(), gammas=gammas, rounds=rounds, C=C)
+    solver = FictitiousPlay(**CONVENTIONS[convention])
+    games = play_games(rows, auditor, solver, gammas=gammas, rounds=rounds, C=C)
     return {"frontier": frontier_of(games), "note": data.note}
 
 

@@ -52,7 +52,7 @@ def draw(target: str, records: Records, out: Path) -> list[Path]:
             continue
         path = Path(out) / "figures" / f"{name}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
-        drawn.savefig(path, dpi=130)
+        drawn.savefig(path, dpi=100)
         plt.close(drawn)
         paths.append(path)
     return paths

@@ -1,11 +1,13 @@
 """Plans: the units of work of each target, each with a configuration and a record of its own."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from gerrymend.reproduction import experiments
-from gerrymend.reproduction.experiments import CONVENTIONS
+from gerrymend.reproduction.experiments import AUTHORS, CONVENTIONS
+from gerrymend.reproduction.records import Records
 
 GAMMAS = (0.0, 0.001, 0.003, 0.005, 0.009, 0.01, 0.015, 0.02, 0.022, 0.03)
 # Enough for the claims that name a gamma: .005 on Communities, .001 and .022 in trajectories.
@@ -56,6 +58,7 @@ def needed_by(target: str) -> tuple[str, ...]:
         "surface": ("surface",),
         "trajectory": ("subgroup",),
         "c": ("c",),
+        "authors": ("subgroup_by_authors", "c_by_authors", "surface"),
         "future": ("subgroup", "learners", "solvers", "held_out"),
     }[target]
 
@@ -69,16 +72,18 @@ def units(experiment: str, datasets: Sequence[str], *, quick: bool) -> list[Unit
         return [Unit("toy", "toy", None, experiments.toy, {"n_rows": 2000})]
     if experiment == "surface":
         return _surfaces(quick) if "communities" in datasets else []
-    per_dataset = {
+    plans: dict[str, Callable[[str, bool], list[Unit]]] = {
         "table1": _table_1,
         "subgroup": _subgroup,
         "marginal": _marginal,
         "c": _c,
+        "subgroup_by_authors": partial(_by_authors, _subgroup),
+        "c_by_authors": partial(_by_authors, _c),
         "learners": _learners,
         "solvers": _solvers,
         "held_out": _held_out,
-    }[experiment]
-    return [unit for name in datasets for unit in per_dataset(name, quick)]
+    }
+    return [unit for name in datasets for unit in plans[experiment](name, quick)]
 
 
 def _table_1(name: str, quick: bool) -> list[Unit]:
@@ -132,6 +137,25 @@ def _c(name: str, quick: bool) -> list[Unit]:
         Unit("c", f"{name}_{C:g}", name, experiments.frontier_game, {**config, "C": C})
         for C in (10.0, 20.0, 50.0, 100.0)
     ]
+
+
+def _by_authors(plan: Callable[[str, bool], list[Unit]], name: str, quick: bool) -> list[Unit]:
+    """Plan the same games by the reading that the paper's last surface was made by."""
+    return [
+        replace(
+            unit,
+            experiment=f"{unit.experiment}_by_authors",
+            config={**unit.config, "convention": AUTHORS},
+        )
+        for unit in plan(name, quick)
+    ]
+
+
+def by_authors(records: Records) -> Records:
+    """Return the records as they are where the authors' reading is asked for as if it were ours."""
+    surface = {f"surface/{slug('body')}": f"surface/{slug(AUTHORS)}"}
+    games = {name: f"{name}_by_authors" for name in ("subgroup", "c")}
+    return Records(records.folder, {**games, **surface})
 
 
 def _learners(name: str, quick: bool) -> list[Unit]:

@@ -24,14 +24,23 @@ class Records:
 
     A record has the `config` that it depends on, the `versions` of the packages, and the `result`,
     in the form that the experiment's docstring tells.
+
+    Parameters
+    ----------
+    folder : path
+    instead : mapping of str to str, optional
+        Experiments, or units as `experiment/unit`, that others stand in for: whoever asks for the
+        first is given the second.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, instead: Mapping[str, str] | None = None) -> None:
         self.folder = Path(folder)
+        self._instead = dict(instead or {})
 
     def path(self, experiment: str, unit: str) -> Path:
         """Return the path of a record."""
-        return self.folder / experiment / f"{unit}.json"
+        place = f"{self._instead.get(experiment, experiment)}/{unit}"
+        return self.folder / f"{self._instead.get(place, place)}.json"
 
     def read(self, experiment: str, unit: str) -> dict[str, Any] | None:
         """Return the whole record, or None if there is none that can be read."""

@@ -7,35 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from gerrymend.reproduction import claims, claims_dynamics
-from gerrymend.reproduction.claim import Claim
 from gerrymend.reproduction.claims_dynamics import surface_at
 from gerrymend.reproduction.experiments import CONVENTIONS
 from gerrymend.reproduction.figure_parts import TITLES, found_by_dataset, splits_of, title
 from gerrymend.reproduction.records import MissingRecordError, Records, write_text
+from gerrymend.reproduction.report_claims import figure_lines, judge, n_claims, verdict_lines
 
 
 def write_report(records: Records, path: Path, *, quick: bool = False) -> Path:
     """Write the report, and return its path.
 
     Claims without records are counted as left out; quick runs get no verdicts, as too few rounds
-    decide nothing.
+    decide nothing. Pictures that were drawn into the folder `figures` beside it are in the report.
     """
-    makers = (*claims.CLAIMS, *claims_dynamics.CLAIMS)
-    found: list[Claim] = []
-    for make in makers:
-        with suppress(MissingRecordError):
-            found.append(make(records))
-    lines = _lines(records, found, left_out=len(makers) - len(found), quick=quick)
+    lines = _lines(records, Path(path).parent / "figures", quick=quick)
     write_text(Path(path), "\n".join(lines) + "\n")
     return Path(path)
 
 
-def _lines(records: Records, found: list[Claim], *, left_out: int, quick: bool) -> Iterator[str]:
+def _lines(records: Records, pictures: Path, *, quick: bool) -> Iterator[str]:
     """Yield the lines of the report.
 
-    First come the claims with their verdicts, then a section for each table; `left_out` is the
-    number of claims without records.
+    First come the claims with their verdicts, then a section for each figure and each table.
     """
     yield "# The paper, reproduced"
     yield ""
@@ -52,17 +45,14 @@ def _lines(records: Records, found: list[Claim], *, left_out: int, quick: bool) 
         yield ""
     yield from _about(records)
     yield ""
-    yield "## Claims"
-    yield ""
-    yield "| the paper says | its number | ours | strongest | verdict | decided by |"
-    yield "|---|---|---|---|---|---|"
-    for c in found:
-        verdict = "withheld" if quick else c.verdict
-        cells = (c.words, c.theirs, c.ours, c.strongest, f"**{verdict}**", c.reason)
-        yield "| " + " | ".join(cells) + " |"
-    if left_out:
+    judged = judge(records)
+    found = [claim for about_one in judged.values() for claim in about_one]
+    yield from verdict_lines(found, quick=quick)
+    if left_out := n_claims() - len(found):
         yield ""
         yield f"{left_out} more claims are left out: what they need was not run."
+    yield ""
+    yield from figure_lines(judged, pictures, quick=quick)
     # Sections without records have a head and no lines.
     for section in (_table_1, _under_reporting, _surface_table, _learners_table, _solvers_table,
                     _held_out_table):  # fmt: skip

@@ -42,6 +42,13 @@ class ExponentiatedGradient(GameSolver):
     subgroups in the pool. What stands in the end is a mean of some of them. Gammas are played from
     the largest to the smallest, with one pool for all.
 
+    See Also
+    --------
+    FictitiousPlay : The paper's algorithm (FairFictPlay of Kearns, Neel, Roth and Wu).
+    NoRegret
+        The algorithm of Kearns, Neel, Roth and Wu (2018) that provably takes polynomial time.
+    MultiplicativeWeights : Multiplicative weights on every subgroup, and a best-responding Learner.
+
     Examples
     --------
     >>> from gerrymend import SubgroupParityClassifier

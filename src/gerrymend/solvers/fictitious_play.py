@@ -40,6 +40,13 @@ class FictitiousPlay(AveragingSolver):
         Which side of the found subgroup pays: the one that its unfairness shows, or always the one
         that the search predicted (too high a rate), which a heuristic can get wrong.
 
+    See Also
+    --------
+    ExponentiatedGradient
+        Multiplicative weights on the subgroups found so far, and a linear program over the plays.
+    NoRegret
+        The algorithm of Kearns, Neel, Roth and Wu (2018) that provably takes polynomial time.
+
     Examples
     --------
     >>> from sklearn.linear_model import LinearRegression

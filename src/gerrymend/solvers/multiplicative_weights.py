@@ -17,6 +17,13 @@ class MultiplicativeWeights(AveragingSolver):
     √(log(K+1) / Σ_s max|r_s|²), which has regret O(C·√(T log K)) times their size, whatever that
     is and however long the game goes on.
 
+    See Also
+    --------
+    ExponentiatedGradient
+        Multiplicative weights on the subgroups found so far, and a linear program over the plays.
+    MarginalParityClassifier
+        The same, for one protected attribute at a time: the paper's MARGINAL, for contrast.
+
     Examples
     --------
     >>> from gerrymend import MultiplicativeWeights, SubgroupParityClassifier

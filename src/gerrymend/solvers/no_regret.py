@@ -41,6 +41,12 @@ class NoRegret(AveragingSolver):
     random_state : int, RandomState or None, default=None
         Draws the noise, which is the same for every gamma.
 
+    See Also
+    --------
+    ExponentiatedGradient
+        Multiplicative weights on the subgroups found so far, and a linear program over the plays.
+    FictitiousPlay : The paper's algorithm (FairFictPlay of Kearns, Neel, Roth and Wu).
+
     Examples
     --------
     >>> from gerrymend import SubgroupParityClassifier

@@ -30,6 +30,13 @@ class Conjunctions(SubgroupClass):
         Cut numbers into at most this many bins of equal weight, instead of at every value. The
         proof then holds for these bins, and states where the cuts are.
 
+    See Also
+    --------
+    ValueSets : Every set of values of a category, intersected over a few attributes. Exact.
+    Trees : Every union of leaves of a small decision tree.
+    LinearThresholds
+        Subgroups Σ coefficient·attribute ≥ threshold; categories enter as indicators.
+
     Examples
     --------
     >>> from gerrymend import audit

@@ -26,6 +26,12 @@ class ExplicitGroups(SubgroupClass):
         Maps the name of a group to its conditions: a dict that maps an attribute to a value, a
         list of values, or a pair (low, high) for low ≤ x < high, with None for an open end.
 
+    See Also
+    --------
+    Marginals
+        Each value of a categorical attribute, and both sides of the mean of each numeric one.
+    Conjunctions : Every conjunction of a few conditions, each on a different attribute. Exact.
+
     Examples
     --------
     >>> from gerrymend import audit

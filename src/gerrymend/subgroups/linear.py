@@ -45,6 +45,12 @@ class LinearThresholds(SubgroupClass):
     random_state : int, default=0
         Seed of "search".
 
+    See Also
+    --------
+    Conjunctions : Every conjunction of a few conditions, each on a different attribute. Exact.
+    ValueSets : Every set of values of a category, intersected over a few attributes. Exact.
+    Trees : Every union of leaves of a small decision tree.
+
     Examples
     --------
     >>> from gerrymend import audit

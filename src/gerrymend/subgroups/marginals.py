@@ -20,6 +20,11 @@ class Marginals(SubgroupClass):
     The mean is weighted and over all rows, rounded to the fewest digits that keep both sides as
     they are. Pass a number that stands for a category as a string or a categorical.
 
+    See Also
+    --------
+    ExplicitGroups : Groups given by conditions on the protected attributes.
+    Conjunctions : Every conjunction of a few conditions, each on a different attribute. Exact.
+
     Examples
     --------
     >>> from gerrymend import audit

@@ -51,6 +51,13 @@ class Trees(SubgroupClass):
     bins : int, optional
         Cut numbers into at most this many bins of equal weight, instead of at every value.
 
+    See Also
+    --------
+    Conjunctions : Every conjunction of a few conditions, each on a different attribute. Exact.
+    ValueSets : Every set of values of a category, intersected over a few attributes. Exact.
+    LinearThresholds
+        Subgroups Σ coefficient·attribute ≥ threshold; categories enter as indicators.
+
     Examples
     --------
     >>> from gerrymend import audit

@@ -29,6 +29,13 @@ class ValueSets(SubgroupClass):
     bins : int, optional
         Cut numbers into at most this many bins of equal weight, instead of at every value.
 
+    See Also
+    --------
+    Conjunctions : Every conjunction of a few conditions, each on a different attribute. Exact.
+    Trees : Every union of leaves of a small decision tree.
+    LinearThresholds
+        Subgroups Σ coefficient·attribute ≥ threshold; categories enter as indicators.
+
     Examples
     --------
     >>> from gerrymend import audit

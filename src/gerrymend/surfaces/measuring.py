@@ -50,13 +50,12 @@ def discrimination_surface(
 
     Parameters
     ----------
-    y_true, sensitive_features, threshold, decision_probabilities, pos_label, sample_weight, data :
+    y_true
         As in audit().
-    control_features, leave_out_empty_strata :
-        As in audit(): groups are compared within strata. Each stratum needs `min_group_size` rows
-        in the notion's event, and so does its part in a group and outside for that to be shown.
-    y_pred :
+    y_pred
         As in audit(); or a mapping from names (or rounds) to these, for several models.
+    sensitive_features
+        As in audit().
     attributes : pair
         Two of the protected attributes: the name of a number, or of a category with two values; or
         (name, value) for one value of a category, which at least `min_group_size` rows must have.
@@ -71,10 +70,22 @@ def discrimination_surface(
     min_group_size : int, default=10
         Groups with fewer rows in the notion's event (of false positive rates, fewer negatives),
         inside or outside, are not shown, and groups that differ by fewer are shown as one.
+    threshold, decision_probabilities, pos_label, sample_weight, data
+        As in audit().
+    control_features, leave_out_empty_strata
+        As in audit(): groups are compared within strata. Each stratum needs `min_group_size` rows
+        in the notion's event, and so does its part in a group and outside for that to be shown.
 
     Returns
     -------
     DiscriminationSurface
+        The unfairness of every group of the grid, for each model.
+
+    See Also
+    --------
+    SurfaceDisplay
+        Draw one round of a discrimination surface, on a scale of colours that all rounds share.
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
 
     Examples
     --------

@@ -112,6 +112,23 @@ class DiscriminationSurface:
         Whether θ weighs the attributes in standard deviations, or in their own units.
     control_features : tuple of str
         The columns within whose values groups are compared; empty where there are none.
+
+    See Also
+    --------
+    discrimination_surface
+        Measure the unfairness of every half-plane of two attributes, for one model or several.
+    SurfaceDisplay
+        Draw one round of a discrimination surface, on a scale of colours that all rounds share.
+
+    Examples
+    --------
+    >>> from gerrymend import discrimination_surface
+    >>> from gerrymend.datasets import make_gerrymandered
+    >>> toy = make_gerrymandered(800)
+    >>> surface = discrimination_surface(
+    ...     toy.target, (toy.score >= 0.5).astype(int), sensitive_features=toy.sensitive_features)
+    >>> surface.size.shape, surface.n_rows, surface.worst()["unfairness"]
+    ((21, 21), 800, 0.0625)
     """
 
     attributes: tuple[str, str]
@@ -153,15 +170,19 @@ class DiscriminationSurface:
         ----------
         classifier : SubgroupParityClassifier or MarginalParityClassifier
             Fitted or not; it is cloned, and never changed.
-        X, y, sensitive_features, control_features, sample_weight :
+        X, y, sensitive_features, control_features
             The rows, as in its fit(). With control features it is trained, and shown, within
             strata.
-        attributes, thetas, min_group_size :
+        attributes
             As in discrimination_surface().
         rounds : sequence of int, optional
             The rounds to keep, beside the last. By default about 24, the first ones close together.
+        sample_weight
+            Weights of the rows, as in its fit().
         notion : optional
             One rate; the classifier's own by default.
+        thetas, min_group_size
+            As in discrimination_surface().
 
         Examples
         --------

@@ -38,7 +38,15 @@ logger = logging.getLogger("gerrymend")
 
 
 class CheckpointError(Message, ValueError):
-    """Raised for a checkpoint that a fit can't go on from; the message says why and what to do."""
+    """Raised for a checkpoint that a fit can't go on from; the message says why and what to do.
+
+    See Also
+    --------
+    SubgroupParityClassifier
+        A classifier of least error whose rates differ by at most gamma in every subgroup.
+    ModelFileError
+        Error for a file that can't be loaded as a model, with the path, the cause and a remedy.
+    """
 
 
 class FitCheckpoint:

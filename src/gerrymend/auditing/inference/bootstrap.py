@@ -52,6 +52,17 @@ class Bootstrap:
     n_resamples : int
         Resamples that were searched; fewer than asked for where time was up. Of those that it cut
         short only the first round counts, for want of others.
+
+    See Also
+    --------
+    bootstrap : Search samples of the rows, to tell how lucky the search was.
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
+
+    Examples
+    --------
+    >>> from gerrymend import Bootstrap
+    >>> Bootstrap(unfairness=0.5, optimism=0.125, recurrence=0.8, n_resamples=199).corrected
+    0.375
     """
 
     unfairness: float
@@ -107,6 +118,12 @@ decision_probabilities, pos_label, data
     Returns
     -------
     Bootstrap
+        Optimism, and how often much the same subgroup was found.
+
+    See Also
+    --------
+    audit : Find the subgroup that a model's decisions treat most differently, or worst.
+    Bootstrap : The result of searching samples that are drawn from the rows.
 
     Examples
     --------
