@@ -20,6 +20,7 @@ PAGES = (
     "docs/getting_started.md",
     "docs/coming_from.md",
     "docs/changes.md",
+    "docs/tools.md",
 )
 
 

@@ -9,6 +9,7 @@ _EXTRA_OF = {
     "matplotlib": "plot",
     "openpyxl": "xlsx",
     "polars": "cli",
+    "pytest": "pytest",
     "rich": "cli",
     "skops": "save",
     "typer": "cli",
