@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gerrymend.models.derandomization_cost import DerandomizationCost
     from gerrymend.models.mixture_classifier import MixtureClassifier
     from gerrymend.models.saving import ModelFileError, load_model, save_model, types_to_trust
+    from gerrymend.models.unfairness_scorer import unfairness_scorer
     from gerrymend.notions import (
         FairnessNotion,
         GroupMean,
@@ -110,6 +111,7 @@ _HOME = {
     "load_model": "models.saving",
     "types_to_trust": "models.saving",
     "ModelFileError": "models.saving",
+    "unfairness_scorer": "models.unfairness_scorer",
     "CheckpointError": "training.checkpoints",
     "FairnessNotion": "notions.rates",
     "GroupMean": "notions.references",
@@ -200,6 +202,7 @@ __all__ = [
     "save_model",
     "save_patches",
     "types_to_trust",
+    "unfairness_scorer",
 ]
 
 
