@@ -7,6 +7,7 @@ from types import ModuleType
 _EXTRA_OF = {
     "distributed": "dask",
     "matplotlib": "plot",
+    "mlflow": "mlflow",
     "openpyxl": "xlsx",
     "polars": "cli",
     "pytest": "pytest",

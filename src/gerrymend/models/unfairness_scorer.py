@@ -12,8 +12,8 @@ from gerrymend.auditing.audit import audit
 from gerrymend.auditing.settings import check_settings
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.inputs.numbers import short
-from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTrainer
-from gerrymend.notions import SCORE_NAMES, GroupMean, NotionLike, as_notions
+from gerrymend.models.told_decisions import told_decisions
+from gerrymend.notions import GroupMean, NotionLike
 
 _GAMMA = 0.0  # decides a verdict, which is no part of a score
 
@@ -138,7 +138,7 @@ class UnfairnessScorer:
             sample_weight=sample_weight,
             gamma=_GAMMA,
             **self._settings,
-            **self._told(estimator, X),
+            **told_decisions(estimator, X, notion=self._settings["notion"], **self._decided),
         )
         return -report.unfairness
 
@@ -180,38 +180,7 @@ class UnfairnessScorer:
                 "named, and those of an array counted from 0.",
             ) from None
 
-    def _told(self, estimator: Any, X: Any) -> dict[str, Any]:
-        """Return what an estimator says of rows, as arguments of audit()."""
-        pos_label = self._decided["pos_label"]
-        threshold = self._decided["threshold"]
-        notions = as_notions(self._settings["notion"])
-        if isinstance(_last_step(estimator), MixtureTrainer | MixtureClassifier):
-            # What is known of a mixture is about its probabilities, not about one draw.
-            how = {"decision_probabilities": True, "pos_label": estimator.classes_[1]}
-            return {"y_pred": estimator.predict_proba(X)[:, 1], **how}
-        if threshold is None and not any(one.name in SCORE_NAMES for one in notions):
-            return {"y_pred": estimator.predict(X), "pos_label": pos_label}
-        classes = list(estimator.classes_)
-        if pos_label is None and len(classes) != 2:
-            raise ArgumentError(
-                "pos_label", f"says which of the {len(classes)} classes is scored; pass one."
-            )
-        positive = classes[1] if pos_label is None else pos_label
-        score = np.asarray(estimator.predict_proba(X))[:, classes.index(positive)]
-        return {"y_pred": score, "threshold": threshold, "pos_label": positive}
-
     def __repr__(self) -> str:
         shown = {"columns": self._columns, **self._settings}
         told = (f"{name}={short(value)}" for name, value in shown.items() if value is not None)
         return f"unfairness_scorer({', '.join(told)})"
-
-
-def _last_step(estimator: Any) -> Any:
-    """Return what decides in the end, in pipelines and searches."""
-    while True:
-        if hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        elif hasattr(estimator, "steps"):
-            estimator = estimator.steps[-1][1]
-        else:
-            return estimator
