@@ -21,6 +21,7 @@ PAGES = (
     "docs/coming_from.md",
     "docs/changes.md",
     "docs/tools.md",
+    "docs/frozen.md",
 )
 
 
