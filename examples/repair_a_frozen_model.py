@@ -39,7 +39,7 @@ def applicants(n_rows=12_000, seed=0):
 
 
 def main():
-    """Decide in five ways, of which four are learnt on half of the rows; measure on the others."""
+    """Decide in six ways, of which five are learnt on half of the rows; measure on the others."""
     people, score, rent_paid, repaid = applicants()
     learn, test = np.split(np.arange(len(score)), 2)
     protected = np.column_stack([people["sex"] == "woman", people["age"]])

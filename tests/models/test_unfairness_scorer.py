@@ -127,6 +127,7 @@ def test_thresholds_and_notions_of_scores_take_probabilities():
     [
         ({"columns": "sex"}, r"columns must be a list of the protected columns of X; got 'sex'"),
         ({"columns": []}, r"columns must be a list of the protected columns of X; got \[\]"),
+        ({"columns": np.array(0)}, r"columns must be a list of the protected columns of X"),
         ({"notion": "fpr"}, "notion='fpr' is unknown"),
         ({"budget": 0}, "budget must be a number above 0; got 0"),
         ({"subgroups": "lineer"}, "did you mean"),

@@ -82,7 +82,8 @@ def unfairness_scorer(
     }
     # Here, since what a scorer raises while a search runs is a score of nan.
     check_settings(**settings, gamma=_GAMMA, min_group_size=MIN_GROUP_SIZE, n_permutations=0, top=1)
-    is_list = isinstance(columns, Sequence | np.ndarray) and not isinstance(columns, str)
+    is_list = isinstance(columns, Sequence) and not isinstance(columns, str | bytes)
+    is_list |= isinstance(columns, np.ndarray) and columns.ndim == 1
     if columns is not None and (not is_list or not len(columns)):
         raise ArgumentError(
             "columns",
