@@ -41,7 +41,7 @@ class Movement:
         The subgroup on the old rows, or by the old model, and on the new ones. None where it may
         not be told, as too few rows are in it or follow from it.
     moved : float
-        The largest |now − was| of unfairness that was found, whatever the size of the group.
+        The largest change of unfairness that was found, either way, whatever the size of the group.
     upper_bound : float
         No subgroup of the class moved by more, on these rows.
     p_value : float or None
