@@ -144,6 +144,34 @@ def test_a_comparison(tmp_path):
     assert (code, commands_in(out)[0][0]) == (0, "notice")
 
 
+def test_a_watch_tells_of_its_alarm(tmp_path):
+    """Women are never decided 1 in this stream: sooner or later that is no chance."""
+    state = tmp_path / "watch.json"
+    path = tmp_path / "batch.csv"
+    told = []
+    for batch in range(8):
+        women = SEX == "F"
+        decided = (np.random.default_rng(batch).random(N) < 0.8 * ~women).astype(int)
+        pl.DataFrame({"sex": SEX, "d": decided}).write_csv(path)
+        asked = ["--prediction", "d", "--protected", "sex", "--notion", "statistical_parity",
+                 "--subgroups", "marginals", "--at", batch]  # fmt: skip
+        files = ["--junit", "-", "--annotations", tmp_path / "a"]
+        code, out, err = call("watch", state, path, *asked, *files)
+        assert code in (0, 1), err
+        failed, case, _ = one_test(out)
+        assert case.get("name") == "watch.json: no alarm"
+        assert failed == RESULTS[code][0]
+        ((level, title, words),) = commands_in((tmp_path / "a").read_text())
+        assert level == RESULTS[code][2]
+        assert title == f"gerrymend watch: {'Alarm' if code else 'No alarm'}"
+        told.append((code, "Most against sex = " in words))
+    assert told[0] == (0, False)
+    assert told[-1] == (1, True)
+    same = call("watch", state, path, "--prediction", "d", "--protected", "sex", "--junit", state)
+    assert same[0] == 2
+    assert "--junit" in same[2]
+
+
 def test_impact_ratios_tell_of_their_gate_where_there_is_one(tmp_path):
     path = written(tmp_path, 1)
     asked = ["--selected", "d", "--protected", "sex", "--no-search"]

@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from gerrymend.changes.comparison import Comparison
+from gerrymend.changes.look import Look
 from gerrymend.cli.exit_codes import Decision
 from gerrymend.impact.table import ImpactTable
 from gerrymend.reporting.audit.lead import brief_sentences
 from gerrymend.reporting.audit.text import audit_text
-from gerrymend.reporting.audit.verdict import Look, look, warning_sentences
+from gerrymend.reporting.audit.verdict import Look as Shown
+from gerrymend.reporting.audit.verdict import look, warning_sentences
 from gerrymend.reporting.changes import words as changes
+from gerrymend.reporting.changes.look import alarm_sentence, leading_words
 from gerrymend.reporting.impact.beyond import beyond_lead
 from gerrymend.reporting.impact.words import lead_sentences
 from gerrymend.reporting.pipeline.outcome import Outcome
@@ -47,6 +50,23 @@ def comparison_outcome(file: Path, found: Comparison, decision: Decision) -> Out
     )
 
 
+def watch_outcome(state: Path, found: Look, decision: Decision) -> Outcome:
+    """Return the outcome of a batch that a watch took in."""
+    data = found.to_dict()
+    against = leading_words(data)
+    return Outcome(
+        command="watch",
+        tested=f"{_name(state)}: no alarm",
+        code=decision.code,
+        reason=decision.sentence,
+        heading="Alarm" if found.alarm else "No alarm",
+        is_reserved=False,
+        sentences=(alarm_sentence(data), *([f"Most against {against}."] if against else [])),
+        warnings=(),
+        text=str(found),
+    )
+
+
 def impact_outcome(file: Path, table: ImpactTable, part: float, decision: Decision) -> Outcome:
     """Return the outcome of tables of impact ratios, of which none is to be below a part."""
     data = table.to_dict()
@@ -66,7 +86,7 @@ def impact_outcome(file: Path, table: ImpactTable, part: float, decision: Decisi
     )
 
 
-def _headed(shown: Look) -> dict[str, Any]:
+def _headed(shown: Shown) -> dict[str, Any]:
     """Return a heading, and whether it must not look green."""
     return {"heading": shown.heading, "is_reserved": shown.kind != "within"}
 
