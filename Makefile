@@ -6,13 +6,14 @@ READY := $(VENV)/.ready
 # The demonstration needs a small part of what developers do, and their part is gigabytes.
 DEMO_READY := $(VENV)/.demo-ready
 DOCS_READY := $(VENV)/.docs-ready
+MLFLOW_READY := .venv-mlflow/.ready
 # Two processes of one thread each: more threads than cores make linear algebra slower, not faster.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # Tests start some sixty processes: bytecode is kept, also where the environment says otherwise.
 KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE=
 IN_PARALLEL := -n 2 --dist loadfile
 
-.PHONY: demo test test-slow lint docs docs-check docs-serve package bench example-reports reproduction pictures browser clean
+.PHONY: demo test test-slow test-mlflow lint docs docs-check docs-serve package bench example-reports reproduction pictures browser clean
 
 demo: $(DEMO_READY)
 	$(BIN)/gerrymend demo
@@ -22,6 +23,10 @@ test: $(READY) browser
 
 test-slow: $(READY)
 	EXPLORE=1 $(ONE_THREAD) $(KEEP_BYTECODE) $(BIN)/python -m pytest -q $(IN_PARALLEL) --durations=30 -m "slow or hypothesis"
+
+# In an environment of its own: MLflow is not among what developers need.
+test-mlflow: $(MLFLOW_READY)
+	$(ONE_THREAD) .venv-mlflow/bin/python -m pytest -q tests/test_mlflow.py
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -76,6 +81,12 @@ browser:
 clean:
 	rm -rf $(VENV) .venv-* build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(MLFLOW_READY): pyproject.toml
+	test -x .venv-mlflow/bin/python || $(PYTHON) -m venv .venv-mlflow
+	.venv-mlflow/bin/python -m pip install --quiet --disable-pip-version-check --editable \
+	  '.[mlflow,save,cli]' 'mlflow>=3' pytest hypothesis pandas
+	touch $@
 
 # Each is rebuilt when the dependencies change.
 $(READY): EXTRAS := dev

@@ -10,6 +10,8 @@ from matplotlib import pyplot as plt
 
 import gerrymend
 from gerrymend import datasets
+from gerrymend import mlflow as logging
+from gerrymend import pytest as assertions
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -22,8 +24,9 @@ def every_report_is_checked():
 
 
 def test_every_public_name_is_in_the_reference():
+    names = [*gerrymend.__all__, *datasets.__all__, *assertions.__all__, *logging.__all__]
     listed = re.findall(r"^   (\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(listed) == sorted([*gerrymend.__all__, *datasets.__all__])
+    assert sorted(listed) == sorted(names)
 
 
 def test_every_page_is_in_a_table_of_contents():

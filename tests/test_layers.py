@@ -11,7 +11,8 @@ SOURCE = Path(gerrymend.__file__).parent
 LAYERS = (
     "_runtime", "_numeric", "inputs", "datasets", "notions", "subgroups", "reporting", "auditing",
     "models", "changes", "solvers", "training", "calibration", "classifiers", "frontier", "impact",
-    "surfaces", "plotting", "reproduction", "cli", "__main__",
+    "surfaces", "plotting", "reproduction", "cli", "pytest", "mlflow",
+    "__main__",
 )  # fmt: skip
 
 # Imports against the order as they are today. This list may only become shorter.

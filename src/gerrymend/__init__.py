@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from gerrymend.models.derandomization_cost import DerandomizationCost
     from gerrymend.models.mixture_classifier import MixtureClassifier
     from gerrymend.models.saving import ModelFileError, load_model, save_model, types_to_trust
+    from gerrymend.models.unfairness_scorer import unfairness_scorer
     from gerrymend.notions import (
         FairnessNotion,
         GroupMean,
@@ -147,6 +148,7 @@ _HOME = {
     "load_model": "models.saving",
     "types_to_trust": "models.saving",
     "ModelFileError": "models.saving",
+    "unfairness_scorer": "models.unfairness_scorer",
     "CheckpointError": "training.checkpoints",
     "FairnessNotion": "notions.rates",
     "GroupMean": "notions.references",
@@ -237,6 +239,7 @@ __all__ = [
     "save_model",
     "save_patches",
     "types_to_trust",
+    "unfairness_scorer",
 ]
 
 

@@ -278,7 +278,7 @@ def test_hostile_names_do_nothing(people, tmp_path):
         ({"--subgroups": "circles"}, "--subgroups"),
         ({"--subgroups": "marginals", "--depth": "3"}, "--depth 3 is not for"),
         ({"--positive": "maybe"}, "--positive"),
-        ({"--out": "patched.txt"}, "must end in .csv or .parquet"),
+        ({"--out": "patched.txt"}, "must end in .csv, .parquet or .xlsx"),
         ({"--out": "no/folder/patched.csv"}, "can't be written"),
         ({"--model": None, "--out": None}, "--out or --model, or both"),
         ({"--model": "-"}, "--model - is no file"),

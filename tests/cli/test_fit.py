@@ -438,7 +438,7 @@ def test_nothing_that_is_read_is_overwritten(folder, model):
         ({"text": "age"}, [], "Column 'age' of .* has text, and the model was trained on numbers"),
         ({"gap": "score"}, [], "Column 'score' of .* has 150 missing values of 300"),
         ({"rows": 0}, [], "has a header and no rows"),
-        ({}, ["--out", "p.xlsx"], "--out p.xlsx must end in .csv or .parquet"),
+        ({}, ["--out", "p.txt"], "--out p.txt must end in .csv, .parquet or .xlsx"),
         ({}, ["--out", "no/p.csv"], "--out no/p.csv can't be written"),
     ],
 )

@@ -66,6 +66,7 @@ MAKERS: tuple[Callable[[np.random.Generator], Case], ...] = (
     model_cases.training_surface_case,
     model_cases.mixture_case,
     model_cases.saving_case,
+    model_cases.scorer_case,
     maker_cases.notion_case,
     maker_cases.class_case,
     maker_cases.groups_case,

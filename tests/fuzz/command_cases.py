@@ -208,6 +208,7 @@ def command_audit_case(rng: np.random.Generator) -> Case:
     subgroups = pick(rng, CLASSES)
     more = pick(rng, ({}, {"--json": "-"}, {"--json": "FOLDER/out.json"},
                       {"--report": "FOLDER/out.html"}, {"--test-size": "0.3"}, {"--seed": "3"},
+                      {"--junit": "FOLDER/j.xml"}, {"--annotations": "-"},
                       {"--positive": "1"}, {"--missing": "NA"}, {"--separator": ","},
                       {"--features": "f,w"}, {"--gamma": "0.1"}, {"--jobs": "1"},
                       {"--depth": "2"}, {"--control": "f"}, {"--control": "n"},
@@ -254,7 +255,8 @@ def command_calibrate_case(rng: np.random.Generator) -> Case:
     return _command_case(rng, "calibrate", more | {
         "--score": pick(rng, ("score", "score", "f")), "--subgroups": pick(rng, CLASSES),
         "--draws": "19", "--max-patches": "5", "--budget": "0.3", "--min-group-size": "2",
-        "--out": pick(rng, ("FOLDER/p.csv", "FOLDER/p.parquet")), "--model": "FOLDER/p.json",
+        "--out": pick(rng, ("FOLDER/p.csv", "FOLDER/p.parquet", "FOLDER/p.xlsx")),
+        "--model": "FOLDER/p.json",
     }, tame=rng.random() < 0.6)  # fmt: skip
 
 
@@ -290,7 +292,7 @@ def command_predict_case(rng: np.random.Generator) -> Case:
             draws = np.random.default_rng(seed)
             model = folder / "m.skops"
             model.write_bytes(pick(draws, (*DAMAGES[:3], _cut, _scratched))(_model_file(), draws))
-            out = pick(draws, ("p.csv", "p.parquet", "p.txt", "m.skops"))
+            out = pick(draws, ("p.csv", "p.parquet", "p.xlsx", "p.txt", "m.skops"))
             options = {"--out": f"{folder}/{out}", "--seed": pick(draws, ("0", "-1", "x"))}
             if draws.random() < 0.5:
                 options.pop("--seed")

@@ -26,6 +26,7 @@ from gerrymend import (
     load_model,
     pareto_frontier,
     save_model,
+    unfairness_scorer,
 )
 from gerrymend.models.mixture import Mixture
 from tests.fuzz.disguises import ALL, disguise_of
@@ -371,3 +372,35 @@ def _damaged(rng: np.random.Generator, content: bytes) -> bytes:
         case 3:
             return rng.bytes(200)
     return b""
+
+
+class Told:
+    """An estimator that was fitted, whatever it is asked about."""
+
+    def __init__(self, sample: Sample) -> None:
+        self.classes_ = np.unique(np.array(sample.labels))
+        self._decisions = np.array(sample.decisions)
+        self._p = np.array(sample.probabilities)
+
+    def predict(self, X: Any) -> Any:
+        """Return the decisions of the sample."""
+        return self._decisions
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return its probabilities."""
+        return np.column_stack([1 - self._p, self._p])
+
+
+def scorer_case(rng: np.random.Generator) -> Case:
+    """Make a scorer with an odd parameter, and score by it."""
+    sample = make_sample(rng, tame=True)
+    X = pd.DataFrame({"x": np.arange(len(sample)), **sample.attributes})
+    names = ("columns", "notion", "reference", "subgroups", "threshold", "pos_label", "favourable",
+             "side", "budget", "random_state")  # fmt: skip
+    how = {"columns": [*sample.attributes], "budget": 0.3, "subgroups": "marginals"}
+    how[pick(rng, names)] = pick(rng, (*ODD_VALUES, ["x"], ["none"], "sex", X))
+    return Case(
+        "unfairness_scorer", repr(how),
+        lambda: unfairness_scorer(**how)(Told(sample), X, np.array(sample.labels)),
+        (*names, "sensitive_features", "y_true", "y_pred"), figures=lambda score: [float(score)],
+    )  # fmt: skip

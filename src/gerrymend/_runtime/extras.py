@@ -7,8 +7,10 @@ from types import ModuleType
 _EXTRA_OF = {
     "distributed": "dask",
     "matplotlib": "plot",
+    "mlflow": "mlflow",
     "openpyxl": "xlsx",
     "polars": "cli",
+    "pytest": "pytest",
     "rich": "cli",
     "skops": "save",
     "typer": "cli",

@@ -28,6 +28,31 @@ class Rendered:
 
         return audit_markdown(self.to_dict(), Document.of(**document))
 
+    def model_card_section(self, *, level: int = 1, **document: Any) -> str:
+        """Return the Markdown of the report as a section of a model card, without a title.
+
+        Parameters
+        ----------
+        level : {1, 2, 3}, default=1
+            Level of the heading that the section gets: its own ones are below.
+        **document
+            owner, purpose, label, decision and the like, as in `to_html`.
+
+        Examples
+        --------
+        >>> from gerrymend import audit
+        >>> from skops.card import Card
+        >>> report = audit([0] * 40, [1, 0] * 20, sensitive_features={"sex": ["F", "M"] * 20})
+        >>> card = Card(model=None, template=None, model_diagram=False)
+        >>> card = card.add(**{"Subgroup fairness": report.model_card_section()})
+        >>> print(card.render().strip().splitlines()[0])
+        # Subgroup fairness
+        """
+        from gerrymend.reporting.audit.document import Document
+        from gerrymend.reporting.audit.markdown import audit_section
+
+        return audit_section(self.to_dict(), Document.of(**document), level)
+
     def to_html(
         self,
         *,

@@ -17,6 +17,7 @@ from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.cli.audit_text import show
 from gerrymend.cli.gate import Gate
 from gerrymend.cli.options import DATA, FILE
+from gerrymend.cli.outcomes import audit_outcome
 from gerrymend.cli.refit import training_commands
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
@@ -139,6 +140,8 @@ def add_to(app: typer.Typer) -> None:
             metavar="FILE", show_default=False)] = None,
         report: options.Report = None,
         markdown: options.Markdown = None,
+        junit: options.Junit = None,
+        annotations: options.Annotations = None,
         title: options.Title = None,
         model_name: options.ModelName = None,
         owner: options.Owner = None,
@@ -173,7 +176,8 @@ def add_to(app: typer.Typer) -> None:
         gerrymend audit people.csv --label repaid --prediction granted \\
             --protected race,sex --notion false_negative_rate --favourable positive
         """
-        targets = Targets(json_file, markdown, report, quiet, options.said(locals()))
+        about = options.said(locals())
+        targets = Targets(json_file, markdown, report, quiet, about, junit, annotations)
         gate = Gate(accept_warnings, if_chance, fail_on)
         raise typer.Exit(run(request_fields(AuditRequest, locals()), targets, gate))
 
@@ -214,12 +218,14 @@ def run(fields: dict[str, Any], targets: Targets, gate: Gate) -> int:
         passed_on = training_commands(named) if is_trainable else []
         document = targets.write(data, **request.columns, commands=passed_on)
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
+        shown = document.with_columns(data)
         if not targets.takes_output:
-            show(out, report, request, document.with_columns(data), commands)
+            show(out, report, request, shown, commands)
         decision = gate.decide(report)
+        targets.write_outcome(audit_outcome("audit", request.file, shown, decision))
         if targets.page is not None and not targets.quiet:
             tell_of_page(out, targets.page)
-        tell_decision(console, document.with_columns(data), decision, quiet=targets.quiet)
+        tell_decision(console, shown, decision, quiet=targets.quiet)
         return decision.code
 
     return guarded(work)

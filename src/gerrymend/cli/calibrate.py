@@ -96,9 +96,9 @@ def add_to(app: typer.Typer) -> None:
         seed: Annotated[int, option(
             "Seed of the draws, and of the search.", _REPAIR, min=0)] = 0,
         out: Annotated[Path | None, option(
-            "All columns of FILE are written here, with the patched scores after them: a .csv or "
-            ".parquet file. In CSV, text that a spreadsheet would run as a formula has a ' before "
-            "it.", FILE, metavar="FILE", show_default=False)] = None,
+            "All columns of FILE are written here, with the patched scores after them: a .csv, "
+            ".parquet or .xlsx file. In CSV, text that a spreadsheet would run as a formula has a "
+            "' before it.", FILE, metavar="FILE", show_default=False)] = None,
         model: Annotated[Path | None, option(
             "The patches are written here, as JSON.", FILE, metavar="PATCHES",
             show_default=False)] = None,

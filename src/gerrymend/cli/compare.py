@@ -14,6 +14,7 @@ from gerrymend.cli import options
 from gerrymend.cli.compare_request import CompareRequest
 from gerrymend.cli.exit_codes import change_decision
 from gerrymend.cli.options import DATA, FILE
+from gerrymend.cli.outcomes import comparison_outcome
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
     Output,
@@ -99,6 +100,8 @@ def add_to(app: typer.Typer) -> None:
             metavar="FILE", show_default=False)] = None,
         report: options.Report = None,
         markdown: options.Markdown = None,
+        junit: options.Junit = None,
+        annotations: options.Annotations = None,
         title: options.Title = None,
         quiet: options.Quiet = False,
         accept_warnings: options.AcceptWarnings = False,
@@ -134,7 +137,7 @@ def add_to(app: typer.Typer) -> None:
             "class_name": subgroups,
             "subgroups": subgroups or "linear",
         }
-        targets = Targets(json_file, markdown, report, quiet)
+        targets = Targets(json_file, markdown, report, quiet, junit=junit, annotations=annotations)
         raise typer.Exit(run(fields, targets, title, fail_on, accept_warnings))
 
 
@@ -166,7 +169,8 @@ def run(
             with notes(console, request.options), progress(console, first) as say:
                 found = request.compare(lambda done, of: say("Permutations", done, of))
             _write(found, targets, title)
-        decision = change_decision(found, fail_on, accepted=accepted)
+            decision = change_decision(found, fail_on, accepted=accepted)
+            targets.write_outcome(comparison_outcome(request.file, found, decision))
         data = found.to_dict()
         if not targets.quiet and not targets.takes_output:
             out = Output(highlight=False)

@@ -1,7 +1,9 @@
 """The exit codes of every command: a gate in CI reads them, and nothing else defines them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
+
+from gerrymend._runtime.errors import Argument
 
 # By verdict: proven within gamma, a subgroup exceeds it, and neither could be shown.
 EXIT_CODES = {"within gamma": 0, "exceeds gamma": 1, "undecided": 3}
@@ -12,6 +14,16 @@ STANDS_OUT = 1
 # The call or the data is wrong, a package is missing, or gerrymend has an error of its own, shown
 # with its traceback: what was asked for can't be done, and nothing is known of gamma.
 CANT_BE_DONE = 2
+
+# What a gate was asked for: arguments in Python, and options on the command line.
+_ACCEPTED = Argument("accept_warnings", value="True")
+_FAIL_ON_STANDS_OUT = Argument("fail_on", value="'stands-out'")
+_FAIL_ON_EXCEEDS = Argument("fail_on", value="'exceeds'")
+OPTIONS = {
+    str(_ACCEPTED): "--accept-warnings",
+    str(_FAIL_ON_STANDS_OUT): "--fail-on stands-out",
+    str(_FAIL_ON_EXCEEDS): "--fail-on exceeds",
+}
 
 # Why a verdict that is not red leaves a gate undecided.
 _OPEN = "neither was shown, that a subgroup exceeds gamma or that none does"
@@ -24,7 +36,6 @@ _BESIDE = {
     "exceeds gamma": "",
     "undecided": "; none was found above gamma, and one was not ruled out",
 }
-_WARNED = "the report warns of what it was given; --accept-warnings lets the verdict decide"
 
 # Ctrl-C; 128 + SIGINT, as shells have it.
 INTERRUPTED = 130
@@ -42,6 +53,12 @@ class Decision(NamedTuple):
         return f"Exit code {self.code}: {self.why}." if self.code else ""
 
 
+def _warned(names: Mapping[str, str]) -> str:
+    """Say that warnings leave a gate undecided, and what lets them pass."""
+    accepted = _ACCEPTED.in_terms(names)
+    return f"the report warns of what it was given; {accepted} lets the verdict decide"
+
+
 def gate_decision(
     verdict: str,
     warnings: Sequence[Any],
@@ -51,6 +68,7 @@ def gate_decision(
     too_few: str = "",
     stands_out: bool | None = False,
     untold: str = "",
+    names: Mapping[str, str] = OPTIONS,
 ) -> Decision:
     """Return the exit code of a verdict; a green one counts as undecided where it is doubtful.
 
@@ -58,7 +76,7 @@ def gate_decision(
     shut for it; `too_few` says why that could not be told, where too few draws were made.
     `stands_out` is for a gate that fails for who stands out: whether a group does, and None where
     that could not be told, so that nothing is cleared by a test that was not made; `untold` says
-    why it was not.
+    why it was not. `names` are those that arguments have in the reason.
 
     A subgroup that exceeds gamma was found in the columns that were given, whatever else these may
     be: decisions that one attribute makes alone look like its values recoded.
@@ -82,7 +100,8 @@ def gate_decision(
     if exceeds and not by_chance:
         return Decision(EXIT_CODES[verdict], "a subgroup exceeds gamma")
     if stands_out:
-        told = "a group stands out from chance, and --fail-on stands-out fails for that"
+        asked = _FAIL_ON_STANDS_OUT.in_terms(names)
+        told = f"a group stands out from chance, and {asked} fails for that"
         return Decision(STANDS_OUT, f"{told}{_BESIDE[verdict]}")
     doubts = []
     if exceeds:
@@ -91,9 +110,9 @@ def gate_decision(
     elif verdict == "undecided":
         doubts.append(_OPEN)
     if warnings and not accepted and not exceeds:
-        doubts.append(_WARNED)
+        doubts.append(_warned(names))
     if stands_out is None:
-        doubts.append(f"--fail-on stands-out can't be told: {untold}")
+        doubts.append(f"{_FAIL_ON_STANDS_OUT.in_terms(names)} can't be told: {untold}")
     if doubts:
         return Decision(EXIT_CODES["undecided"], "; ".join(doubts))
     return Decision(EXIT_CODES[verdict])
@@ -115,19 +134,22 @@ class Changed(Protocol):
         """Return whether a subgroup exceeds gamma now."""
 
 
-def change_decision(found: Changed, fail_on: str, *, accepted: bool) -> Decision:
+def change_decision(
+    found: Changed, fail_on: str, *, accepted: bool, names: Mapping[str, str] = OPTIONS
+) -> Decision:
     """Return the exit code of a comparison; one that is warned of is undecided where it is green.
 
-    With `fail_on` "exceeds" it is 1 also where a subgroup exceeds gamma now.
+    With `fail_on` "exceeds" it is 1 also where a subgroup exceeds gamma now. `names` are those that
+    arguments have in the reason.
     """
     if found.verdict == "worse":
         return Decision(EXIT_CODES["exceeds gamma"], "it is worse than before")
     if fail_on == "exceeds" and found.exceeds:
-        why = "a subgroup exceeds gamma, and --fail-on exceeds fails for that"
+        why = f"a subgroup exceeds gamma, and {_FAIL_ON_EXCEEDS.in_terms(names)} fails for that"
         return Decision(EXIT_CODES["exceeds gamma"], why)
     doubts = ["whether it is worse can't be told"] if found.verdict == "can't tell" else []
     if found.warnings and not accepted:
-        doubts.append(_WARNED)
+        doubts.append(_warned(names))
     return Decision(EXIT_CODES["undecided" if doubts else "within gamma"], "; ".join(doubts))
 
 

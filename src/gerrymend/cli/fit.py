@@ -19,6 +19,7 @@ from gerrymend.cli import options
 from gerrymend.cli.fit_text import GATES, Fitted, as_data, show
 from gerrymend.cli.gate import Gate
 from gerrymend.cli.options import FILE, TRAINING
+from gerrymend.cli.outcomes import audit_outcome
 from gerrymend.cli.protected_missing import after_dropping
 from gerrymend.cli.shared import (
     Output,
@@ -101,6 +102,8 @@ def add_to(app: typer.Typer) -> None:
         checkpoint: options.Checkpoint = None,
         report: options.Report = None,
         markdown: options.Markdown = None,
+        junit: options.Junit = None,
+        annotations: options.Annotations = None,
         title: options.Title = None,
         model_name: options.ModelName = None,
         owner: options.Owner = None,
@@ -134,7 +137,8 @@ def add_to(app: typer.Typer) -> None:
             --drop id,applied,granted --out m.skops
         """
         request = request_fields(FitRequest, locals()) | {"gammas": (gamma,)}
-        targets = Targets(None, markdown, report, quiet, options.said(locals()))
+        about = options.said(locals())
+        targets = Targets(None, markdown, report, quiet, about, junit, annotations)
         decides = Gate(accept_warnings, fail_on=fail_on)
         asked = Asked(estimator, certify, out, targets, checkpoint, gate, decides)
         raise typer.Exit(run(request, asked))
@@ -159,8 +163,7 @@ class Asked:
             self._check_trained_in_parts()
         check_target(self.out, "--out", request.file)
         self.targets.check(self.out, request.file)
-        taken = (self.out, self.targets.page, self.targets.markdown, request.file)
-        check_target(self.checkpoint, "--checkpoint", *taken)
+        check_target(self.checkpoint, "--checkpoint", self.out, request.file, *self.targets.files)
         if self.gated_rows is not None:
             check_choice(self.gated_rows, "--gate", GATES)
             if self.gated_rows != "train" and request.test_size is None:
@@ -228,9 +231,10 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
         # The last sample is that of the test rows, where there are any.
         tested = fitted.measured[-1].report
         decision = asked.gate.decide(tested, fitted.verdict, fitted.warnings)
+        shown = document.with_columns(fitted.report)
+        targets.write_outcome(audit_outcome("fit", request.file, shown, decision))
         if targets.page is not None and not targets.quiet:
             tell_of_page(out, targets.page)
-        shown = document.with_columns(fitted.report)
         tell_decision(console, shown, decision, quiet=targets.quiet)
         return decision.code
 

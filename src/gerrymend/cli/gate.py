@@ -1,10 +1,10 @@
 """Decide the exit code of `gerrymend audit` and `gerrymend fit`, by the options of a gate."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gerrymend.auditing.report import AuditReport
-from gerrymend.cli.exit_codes import Decision, gate_decision
+from gerrymend.cli.exit_codes import OPTIONS, Decision, gate_decision
 from gerrymend.inputs.settings import check_choice
 from gerrymend.reporting.audit.chance import too_few_words, why_not_tested
 from gerrymend.reporting.audit.lead import leads_by_chance
@@ -42,11 +42,13 @@ class Gate(NamedTuple):
         report: AuditReport,
         verdict: str | None = None,
         warnings: Sequence[Any] | None = None,
+        *,
+        names: Mapping[str, str] = OPTIONS,
     ) -> Decision:
         """Return the code to exit with, and why.
 
         `report` tells whether a group stands out. The verdict and the warnings are its own, or
-        those of several samples.
+        those of several samples. `names` are those that arguments have in the reason.
         """
         is_asked = self.asks_who_stands_out
         data = report.to_dict()
@@ -60,6 +62,7 @@ class Gate(NamedTuple):
             too_few=too_few_words(data) if by_chance and too_few(data) else "",
             stands_out=report.stands_out if is_asked else False,
             untold=why_not_tested(data) if is_untold else "",
+            names=names,
         )
 
     @property

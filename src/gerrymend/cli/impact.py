@@ -14,6 +14,7 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.impact_request import ImpactRequest
 from gerrymend.cli.options import DATA, FILE
+from gerrymend.cli.outcomes import impact_outcome
 from gerrymend.cli.shared import (
     Output,
     check_target,
@@ -109,6 +110,8 @@ def add_to(app: typer.Typer) -> None:
             show_default=False)] = None,
         report: options.Report = None,
         markdown: options.Markdown = None,
+        junit: options.Junit = None,
+        annotations: options.Annotations = None,
         title: options.Title = None,
         model_name: options.ModelName = None,
         owner: options.Owner = None,
@@ -140,7 +143,7 @@ def add_to(app: typer.Typer) -> None:
         """
         document = {"model": model_name, "title": title, "owner": owner, "purpose": purpose,
                     "date": date}  # fmt: skip
-        targets = Targets(json_file, markdown, report, quiet, document)
+        targets = Targets(json_file, markdown, report, quiet, document, junit, annotations)
         fields = request_fields(ImpactRequest, locals() | {"label": None, "prediction": None})
         fields["unknown"] = tuple(unknown or ())
         raise typer.Exit(run(fields, targets, Sheets(csv_file, xlsx_file)))
@@ -185,16 +188,24 @@ def run(fields: dict[str, Any], targets: Targets, sheets: Sheets) -> int:
 
     def work(console: Console) -> int:
         targets.check(fields["file"])
-        sheets.check(fields["file"], targets.json, targets.markdown, targets.page)
+        sheets.check(fields["file"], *targets.files)
         with targets.or_none(console), removed_unless_done(console, *sheets):
             request = ImpactRequest(**fields)
+            if targets.tells_outcome and request.gate is None:
+                raise ValueError(
+                    "--junit and --annotations tell of a gate, and there is none; say below which "
+                    "ratio it fails with --fail-below 0.8."
+                )
             first = f"Counting, and searching within {request.budget:g} s"
             with notes(console, request.options), progress(console, first):
                 table = request.tables()
             _write(table, targets)
             sheets.write(table)
+            decision = request.decide(table)
+            if request.gate is not None:
+                outcome = impact_outcome(request.file, table, request.gate, decision)
+                targets.write_outcome(outcome)
         _show(console, table, request, targets)
-        decision = request.decide(table)
         told = beyond_lead(table.to_dict()) if targets.quiet else []
         if words := " ".join(filter(None, [decision.sentence, *told])):
             tell(console, words)

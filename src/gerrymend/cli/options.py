@@ -149,6 +149,14 @@ Report = Annotated[Path | None, option(
 Markdown = Annotated[str | None, option(
     "Write the report as Markdown to this file; - is standard output.", FILE, metavar="FILE",
     show_default=False)]  # fmt: skip
+Junit = Annotated[str | None, option(
+    "Write the verdict as a test in JUnit XML to this file: failed where the exit code is 1, an "
+    "error where it is 3; - is standard output.", FILE, "--junit", metavar="FILE",
+    show_default=False)]  # fmt: skip
+Annotations = Annotated[str | None, option(
+    "Write the verdict as annotations of GitHub's Actions to this file; - is standard output, "
+    "where a runner shows them.", FILE, "--annotations", metavar="FILE",
+    show_default=False)]  # fmt: skip
 Since = Annotated[Path | None, option(
     "An earlier report, as audit --json wrote it: the page says what changed.", FILE,
     metavar="FILE", show_default=False)]  # fmt: skip

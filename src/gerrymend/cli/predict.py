@@ -65,7 +65,7 @@ def add_to(app: typer.Typer) -> None:
             "Seed of the draws.", _PREDICTION, min=0,
             show_default="the model's own")] = None,
         out: Annotated[Path, option(
-            "Predictions are written here: a .csv or .parquet file. In CSV, text that a "
+            "Predictions are written here: a .csv, .parquet or .xlsx file. In CSV, text that a "
             "spreadsheet would run as a formula has a ' before it.", FILE,
             metavar="FILE", show_default=False)],
         trust: Annotated[list[str] | None, option(

@@ -74,11 +74,11 @@ class ScoreTable(NamedTuple):
     def write(self, scores: Array, score: str, out: Path) -> bool:
         """Write all columns with the patched scores after them; return whether texts were escaped.
 
-        CSV has the columns as they stood in the file, and Parquet has their types.
+        CSV has the columns as they stood in the file, Parquet and xlsx have their types.
         """
         import polars as pl
 
-        typed = out.suffix.lower() == ".parquet"
+        typed = out.suffix.lower() in (".parquet", ".xlsx")
         whole = (self.typed if typed else self.written).with_columns(
             pl.Series(patched_name(score), scores)
         )

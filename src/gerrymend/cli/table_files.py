@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gerrymend._runtime.extras import need
+from gerrymend._runtime.extras import check_installed, need
 from gerrymend._runtime.files import write_whole
 from gerrymend.cli.csv_checks import types_of, with_points
 from gerrymend.cli.file_contents import Source, not_a_table, source_of, start_of
-from gerrymend.cli.typed_tables import read_sheet, retyped
+from gerrymend.cli.typed_tables import as_sheet, read_sheet, retyped
 from gerrymend.cli.written_numbers import check_integers, check_lines, check_texts
 from gerrymend.inputs.numbers import LARGEST_WHOLE
 from gerrymend.inputs.validation import check_column, same_name
@@ -216,19 +216,21 @@ def _one_byte(separator: str) -> str:
 
 
 def check_table_name(path: Path, option: str) -> None:
-    """Raise a ValueError unless the name ends as a CSV or Parquet file's does.
+    """Raise a ValueError unless the name ends as that of a table does, and what it takes is there.
 
     >>> check_table_name(Path("p.txt"), "--out")
     Traceback (most recent call last):
         ...
-    ValueError: --out p.txt must end in .csv or .parquet.
+    ValueError: --out p.txt must end in .csv, .parquet or .xlsx.
     """
-    if path.suffix.lower() not in (".csv", ".parquet"):
-        raise ValueError(f"{option} {path} must end in .csv or .parquet.")
+    if path.suffix.lower() not in (".csv", ".parquet", ".xlsx"):
+        raise ValueError(f"{option} {path} must end in .csv, .parquet or .xlsx.")
+    if path.suffix.lower() == ".xlsx":
+        check_installed("openpyxl", f"{option} {path} needs")
 
 
 def write_table(frame: "pl.DataFrame", path: Path, numbers: Sequence[str] = ()) -> bool:
-    """Write CSV or Parquet, by the name; return whether texts of a CSV were escaped.
+    """Write CSV, Parquet or xlsx, by the name; return whether texts of a CSV were escaped.
 
     The file is written whole or not at all. A spreadsheet runs a cell that starts with one of =, +,
     -, @ as a formula; an apostrophe before it makes it text. Numbers are left as they are, and so
@@ -240,6 +242,9 @@ def write_table(frame: "pl.DataFrame", path: Path, numbers: Sequence[str] = ()) 
     if path.suffix.lower() == ".parquet":
         frame.write_parquet(content)
         write_whole(path, content.getvalue())
+        return False
+    if path.suffix.lower() == ".xlsx":
+        write_whole(path, as_sheet(path, frame))
         return False
     names = {name: f"'{name}" for name in frame.columns if re.match(_FORMULA, name)}
     frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))

@@ -1,17 +1,25 @@
 """Tables that have types of their own: Parquet, JSON lines and the first sheet of a workbook."""
 
 import io
+import math
 import warnings
 from collections.abc import Sequence
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gerrymend._runtime.extras import need
 from gerrymend.cli.file_contents import Source
 from gerrymend.cli.written_numbers import check_integers, check_texts
+from gerrymend.reporting.sheets import fill
 
 if TYPE_CHECKING:
     import polars as pl
+
+# Rows of a sheet, its types beside text, and the whole numbers of which it keeps each digit.
+_MOST_ROWS = 1_048_576
+_KINDS = (bool, int, float, str, date, datetime, time)
+_LARGEST_IN_SHEET = 10**15
 
 
 def read_sheet(path: Path, source: Source) -> "pl.LazyFrame":
@@ -41,6 +49,35 @@ def read_sheet(path: Path, source: Source) -> "pl.LazyFrame":
     named = {str(name): j for j, name in enumerate(header) if name is not None}
     columns = {name: [row[j] for row in filled] for name, j in named.items()}
     return pl.LazyFrame([_series(path, name, values) for name, values in columns.items()])
+
+
+def as_sheet(path: Path, frame: "pl.DataFrame") -> bytes:
+    """Return a workbook with a frame as its sheet; texts that look like formulas are text there.
+
+    Raises a ValueError for more rows than a sheet has.
+    """
+    if len(frame) >= _MOST_ROWS:
+        raise ValueError(
+            f"{path} would have {len(frame):,} rows, and a sheet has no more than "
+            f"{_MOST_ROWS - 1:,} below its names; name a .csv or .parquet file."
+        )
+    openpyxl = need("openpyxl", "Writing xlsx needs")
+    book = openpyxl.Workbook()
+    fill(book.active, [frame.columns, *([_cell(value) for value in row] for row in frame.rows())])
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Return a value as a sheet holds it: text where that has no such type, or too few digits."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    if isinstance(value, int) and abs(value) > _LARGEST_IN_SHEET:
+        return str(value)
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.isoformat()
+    return value if value is None or isinstance(value, _KINDS) else str(value)
 
 
 def _series(path: Path, name: str, values: list[Any]) -> "pl.Series":

@@ -3,18 +3,16 @@
 Imported by `cli.app` once it knows that typer and rich are there.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from gerrymend.changes.look import Look
 from gerrymend.cli import options
 from gerrymend.cli.exit_codes import alarm_decision
 from gerrymend.cli.options import DATA, FILE
+from gerrymend.cli.outcomes import watch_outcome
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
     Output,
@@ -29,6 +27,7 @@ from gerrymend.cli.shared import (
     tell,
     write_out,
 )
+from gerrymend.cli.targets import Targets
 from gerrymend.cli.watch_request import WatchRequest
 from gerrymend.notions import NOTION_NAMES
 from gerrymend.subgroups import CLASS_NAMES
@@ -84,6 +83,8 @@ def add_to(app: typer.Typer) -> None:
         json_file: Annotated[str | None, option(
             "Write what is found as JSON to this file; - is standard output.", FILE, "--json",
             metavar="FILE", show_default=False)] = None,
+        junit: options.Junit = None,
+        annotations: options.Annotations = None,
         quiet: options.Quiet = False,
         separator: options.Separator = None,
         decimal: options.Decimal = ".",
@@ -111,56 +112,39 @@ def add_to(app: typer.Typer) -> None:
             "class_name": subgroups,
             "subgroups": subgroups or "linear",
         }
-        raise typer.Exit(run(fields, json_file, quiet))
+        targets = Targets(json_file, quiet=quiet, junit=junit, annotations=annotations)
+        raise typer.Exit(run(fields, targets))
 
 
-def run(fields: dict[str, Any], json_file: str | None, quiet: bool) -> int:
+def run(fields: dict[str, Any], targets: Targets) -> int:
     """Take in a batch, print, and return the code to exit with.
 
     Parameters
     ----------
     fields : dict
         The fields of WatchRequest.
-    json_file : str or None
-        Where the look goes as JSON.
-    quiet : bool
-        Whether only an alarm is told.
+    targets : Targets
+        Where the look goes; a quiet one tells of an alarm alone.
     """
 
     def work(console: Console) -> int:
-        check_target(json_file, "--json", fields["file"], fields["state"])
+        targets.check(fields["file"], fields["state"], fields["groups"])
         check_target(fields["state"], "STATE", fields["file"], fields["groups"])
-        with _none_of_earlier(json_file, console):
+        with targets.or_none(console):
             request = WatchRequest(**fields)
             with notes(console, request.options), progress(console, "Searching the batch"):
                 look = request.look()
-            if json_file is not None:
-                write_out(look.to_json(), json_file)
-        return _tell(look, console, quiet=quiet, takes_output=json_file == "-")
+            if targets.json is not None:
+                write_out(look.to_json(), targets.json)
+            decision = alarm_decision(look.raised)
+            targets.write_outcome(watch_outcome(fields["state"], look, decision))
+        if not targets.quiet and not targets.takes_output:
+            out = Output(highlight=False)
+            out.print()
+            out.print(look, soft_wrap=True)
+            out.print()
+        if decision.code:
+            tell(console, decision.sentence)
+        return decision.code
 
     return guarded(work)
-
-
-def _tell(look: Look, console: Console, *, quiet: bool, takes_output: bool) -> int:
-    """Print a look, and return the code to exit with."""
-    if not quiet and not takes_output:
-        out = Output(highlight=False)
-        out.print()
-        out.print(look, soft_wrap=True)
-        out.print()
-    decision = alarm_decision(look.raised)
-    if decision.code:
-        tell(console, decision.sentence)
-    return decision.code
-
-
-@contextmanager
-def _none_of_earlier(json_file: str | None, console: Console) -> Iterator[None]:
-    """Remove a file that an earlier batch wrote where this one fails, and say so."""
-    try:
-        yield
-    except BaseException:
-        if json_file not in (None, "-") and Path(str(json_file)).is_file():
-            Path(str(json_file)).unlink()
-            tell(console, f"{json_file} was of an earlier run, and is removed.")
-        raise

@@ -1,9 +1,12 @@
 """Lay an audit out as Markdown, from its plain data; no text of the data is read as markup."""
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend.inputs.numbers import short
 from gerrymend.reporting.audit.document import PLAIN, Document
 from gerrymend.reporting.audit.view import audit_view
 from gerrymend.reporting.markdown import escaped
@@ -52,6 +55,21 @@ def audit_markdown(
     parts += [f"## {titles['how']}", _list(view["how"])]
     parts += [f"## {titles['expert']}", escaped(view["experts_note"]), _list(view["expert"])]
     return "\n\n".join(parts) + "\n"
+
+
+def audit_section(report: Mapping[str, Any], document: Document, level: int) -> str:
+    """Return the same without its title, as what is below a heading of a level.
+
+    Raises an ArgumentError for a level that leaves its headings none, of the six that there are.
+    """
+    if level not in (1, 2, 3):
+        raise ArgumentError(
+            Argument("level", value=short(level)),
+            "is no level of a section with headings below; pass 1, 2 or 3.",
+        )
+    _, _, text = audit_markdown(report, document).partition("\n\n")
+    # Text of the data never begins a line with this sign: it is escaped.
+    return re.sub(r"^#", "#" * level, text, flags=re.MULTILINE)
 
 
 def _subgroups(view: Mapping[str, Any]) -> list[str]:
