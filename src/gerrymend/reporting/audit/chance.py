@@ -180,10 +180,16 @@ def why_not_tested(report: Report) -> str:
 
 
 def too_few_words(report: Report) -> str:
-    """Say that so many draws can't give a p-value of 5 %, and how many can."""
-    enough = f"{count(enough_draws(report))} are enough"
-    told = f"{_made(report)} too few for p = 0.05; {enough}"
-    return "; ".join(filter(None, [told, no_time_words(report)]))
+    """Say that so many draws can't give a p-value of 5 %, how many can, and how to get them."""
+    enough = count(enough_draws(report))
+    asked = report.get("permutations_asked")
+    if asked is None:
+        return f"{_made(report)} too few for p = 0.05; {enough} are enough"
+    made = count(report["n_permutations"])
+    return (
+        f"there was time for {made} of the {count(asked)} {draws_of(report, 'value').noun} that "
+        f"were asked for, and p = 0.05 takes {enough}; give more time (budget, --budget)"
+    )
 
 
 def _made(report: Report) -> str:
@@ -213,7 +219,7 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
         nothing = f"In 19 of 20 {noun} ({draws} in all) the search found no difference at all"
         return [f"{nothing}: any that is there is no chance.", tested]
     if line is None:
-        return [f"{too_few_words(report)}.", tested]
+        return [f"{capitalised(too_few_words(report))}.", tested]
     found = in_unit(unfairness(line), report)
     # One that stands out for its size may be no chance, and have less.
     unless = ", unless the group is tested for itself" if stands_out(report) else ""
