@@ -51,6 +51,7 @@ class Fitted:
     to_trust: list[str]
     gate: str | None = None
     fails_for_standing_out: bool = False
+    test_rows: Path | None = None
 
     @property
     def names(self) -> list[str]:
@@ -136,7 +137,7 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest, document: D
             paragraph_spans(shown.style, shown.heading, sentences, width),
             fact_spans([("Unfairness", unfairness_line(report))], width),
             *(
-                fact_spans(_sample(name, sample, rows), width)
+                fact_spans(_sample(_which(name, fitted, request), sample, rows), width)
                 for name, sample, rows in zip(
                     fitted.names, fitted.measured, fitted.prepared.samples, strict=True
                 )
@@ -170,12 +171,21 @@ def _error_words(error: float, rows: Any) -> str:
     return f"{told}; to decide all alike has {percent(alike)}{useless}"
 
 
-def _sample(name: str, measured: OnRows, rows: Any) -> Facts:
+def _which(name: str, fitted: Fitted, request: TrainingRequest) -> tuple[str, str]:
+    """Return the name of some rows, and which they are: of test rows, how to have them."""
+    if name == "training rows":
+        return name, ""
+    where = "--test-rows FILE writes them" if fitted.test_rows is None else f"in {fitted.test_rows}"
+    return name, f", drawn by --seed {request.seed}; {where}"
+
+
+def _sample(which: tuple[str, str], measured: OnRows, rows: Any) -> Facts:
     """Return error, unfairness and worst subgroup of a model on some rows."""
+    name, drawn = which
     report = measured.report.to_dict()
     found = unfairness(report["unfairness"], report["gamma"])
     facts = [
-        (capitalised(name), count(report["n_rows"])),
+        (capitalised(name), f"{count(report['n_rows'])}{drawn}"),
         ("  error", _error_words(measured.error, rows)),
         ("  unfairness", f"{found} at worst; {proven_words(report, report['gamma'])}"),
     ]

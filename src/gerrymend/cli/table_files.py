@@ -6,7 +6,7 @@ What is no table is refused with a ValueError in plain words.
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -237,7 +237,7 @@ def write_table(frame: "pl.DataFrame", path: Path, numbers: Sequence[str] = ()) 
     import polars as pl
 
     content = io.BytesIO()
-    if path.suffix.lower() == ".parquet":
+    if not is_text(path):
         frame.write_parquet(content)
         write_whole(path, content.getvalue())
         return False
@@ -247,6 +247,36 @@ def write_table(frame: "pl.DataFrame", path: Path, numbers: Sequence[str] = ()) 
     safe.rename(names).write_csv(content)
     write_whole(path, content.getvalue())
     return bool(names) or not safe.equals(frame)
+
+
+def is_text(path: Path) -> bool:
+    """Return whether a table that is written there is CSV, by its name, and not Parquet.
+
+    >>> is_text(Path("p.csv")), is_text(Path("p.PARQUET"))
+    (True, False)
+    """
+    return path.suffix.lower() != ".parquet"
+
+
+def write_again(
+    rows: "pl.DataFrame", types: "Mapping[str, pl.DataType]", path: Path, option: str
+) -> bool:
+    """Write rows of a file that was read; return whether texts of a CSV were escaped.
+
+    `types` are those of the file's columns: in rows that `open_as_written` left as text, numbers
+    are no formulas. Raises a ValueError, which names the option, for what CSV can't hold.
+    """
+    import polars as pl
+
+    texts = (pl.String, pl.Categorical, pl.Enum)
+    numbers = [name for name, dtype in types.items() if dtype not in texts]
+    try:
+        return write_table(rows, path, numbers)
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise ValueError(
+            f"{option} {path} can't hold all columns of the file: {reason}. Name a .parquet file."
+        ) from None
 
 
 def _no_formulas(numbers: Sequence[str]) -> "pl.Expr":
