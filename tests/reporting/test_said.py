@@ -55,11 +55,14 @@ def test_the_planted_group_leads_everywhere(report):
     first = verdict_sentences(data)[1]
     assert first.startswith("The subgroup treated worst, of those with at most three conditions,")
     assert f"is {PLANTED}, {size} of 2,000 rows: rate of positive decisions " in first
-    # Last, and for experts: whom the class finds worst, and how much of that this is.
+    # Whom the class finds worst is a figure here, and told for experts below.
     last = verdict_sentences(data)[-1]
-    assert last.startswith("For experts: the worst of all linear thresholds is ")
-    assert last.endswith(f"no subgroup that was searched has more. The group above has {part} as "
-                         "much.")  # fmt: skip
+    assert last == (
+        f"The worst of all linear thresholds, which is told below for experts, has "
+        f"{report.unfairness:.4f}, and no subgroup that was searched has more."
+    )
+    beside = dict(audit_view(data)["subgroups"][0]["facts"])["Beside the worst"]
+    assert beside.startswith(f"its unfairness is {part} of that of the worst of all linear")
     assert people_figures(data)[0][1].endswith(f": {PLANTED}")
     assert flat(audit_text(data)).count(f"Treated worst {PLANTED}") == 1
     names = [(one["standing"], one["name"]) for one in audit_view(data)["subgroups"]]
@@ -84,7 +87,7 @@ def test_tiles_and_what_exceeds_are_of_the_group_that_leads(report):
     told = verdict_sentences(data)
     own = f"{abs(data['in_a_sentence']['subgroup']['unfairness']):.4f}"
     exceeds = told.index(f"This group's unfairness is {own}, and 0.01 is allowed.")
-    assert exceeds < next(i for i, one in enumerate(told) if one.startswith("For experts"))
+    assert told[exceeds + 1].startswith("The worst of all linear thresholds, which is told below")
     tiles = {name: (value, remark) for name, value, remark in audit_view(data)["figures"]}
     assert tiles["Unfairness"] == (
         own,
@@ -102,7 +105,7 @@ def test_chance_stands_beside_the_group_that_leads(report):
         "group as unfair as the worst of all linear thresholds (p = 0.001)."
     )
     told = verdict_sentences(data)
-    assert told.index(chance) < next(i for i, one in enumerate(told) if "For experts" in one)
+    assert told.index(chance) > next(i for i, one in enumerate(told) if "told below" in one)
     first, formula, *_ = [dict(card["facts"]) for card in audit_view(data)["subgroups"]]
     assert first["Chance"] == chance
     assert not {"Chance", "p-value", "95 % interval"} & set(formula)
@@ -280,9 +283,9 @@ def test_a_formula_of_whom_nothing_is_told_is_said_to_be_one(report):
     data = copy.deepcopy(report.to_dict())
     data["disadvantaged"]["composition"] = []
     data["worst"]["composition"] = []
-    last = verdict_sentences(data)[-1]
-    assert last.startswith("For experts: the worst of all linear thresholds is one that takes a "
-                           "formula, below, ")  # fmt: skip
+    data["in_a_sentence"] = None
+    (lead,) = (one for one in verdict_sentences(data) if one.startswith("The subgroup treated"))
+    assert lead.startswith("The subgroup treated worst is one that takes a formula, below, ")
 
 
 def test_estimates_of_rows_have_two_digits(report):

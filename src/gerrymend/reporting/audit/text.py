@@ -6,6 +6,7 @@ from typing import Any
 
 from gerrymend.reporting.audit import words
 from gerrymend.reporting.audit.chance import (
+    chance_sentence,
     interval_words,
     permutation_sentences,
 )
@@ -34,8 +35,10 @@ from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_s
 from gerrymend.reporting.audit.who_leads import (
     STANDS_OUT,
     described,
+    is_for_experts,
     is_rest,
     is_the_same,
+    largest,
     leads,
     stands_for,
 )
@@ -139,6 +142,8 @@ def _subgroups(report: Report) -> Facts:
             facts.append(("", likelihood_words(report)))
         if interval := interval_words(subgroup, report):
             facts.append(("", f"95 % interval of its {average(report)}: {interval}"))
+        if is_for_experts(report) and subgroup == largest(report):
+            facts.append(("", chance_sentence(report)))
         if is_said(subgroup, report) and not is_the_same(report):
             facts.append(("", brief_words(report)))
     # Withheld or not at all: either way there is none to name.

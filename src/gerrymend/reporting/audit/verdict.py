@@ -9,6 +9,7 @@ from gerrymend.reporting.audit.findings import (
     allowed_words,
     amount,
     cautions,
+    exceeding_beside,
     exceeding_sentences,
     inner_sentences,
     leading_sentences,
@@ -26,6 +27,7 @@ from gerrymend.reporting.audit.standing_out import (
 )
 from gerrymend.reporting.audit.who_leads import (
     is_chance,
+    is_for_experts,
     may_be_chance,
     sharpest_leads,
 )
@@ -127,6 +129,9 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     first, last = (chance, []) if before else ([], chance)
     sharp = standing_out_sentences(report, rows)
     beside = []
+    # That of a formula for experts, which the verdict is not about, is told where that is.
+    if is_for_experts(report) and not is_chance(report) and not exceeding_beside(report):
+        last = []
     # And who is no chance all the same comes before that, unless it is who leads.
     if leads_too(report):
         last = [*last, *sharp]
