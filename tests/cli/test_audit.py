@@ -151,7 +151,7 @@ def test_the_text_for_people(folder):
     assert max(map(len, out.splitlines())) <= 80
     one_line = " ".join(out.split())
     for words in ("and 0.01 is allowed", "May be chance", "false positive rate", " points, ",
-                  "Exact: none has more. Proven over", "Also", "(p = ", "(19 permutations)",
+                  "Exact: none has more. Proven over", "(p = ", "(19 permutations)",
                   "not “none exceeds what is", "Verdict exceeds gamma; gamma is 0.01",
                   "On 90 rows that were not searched", "with 95 % confidence", "Audited 210 rows",
                   "word = yes is the positive label",

@@ -82,6 +82,22 @@ def test_nobody_else_is_told_of_who_are_the_rest_of_another(report):
     assert "veryone else" not in report.to_html()
 
 
+def test_one_p_value_is_in_a_paragraph_on_a_group_that_is_tested_itself(report):
+    """That of the formula, which says no more of the group, stands beside the formula."""
+    data = report.to_dict() | {"p_value": 0.001, "n_permutations": 999}
+    lead = data["in_a_sentence"]["subgroup"]
+    tested = {"p_value": 0.002, "n_groups": 9, "subgroup": lead, "within": 0.5}
+    both = data | {"sharpest": {**(data.get("sharpest") or {}), **tested}}
+    told = " ".join(verdict_sentences(both))
+    assert "This group's rate is itself hardly chance (p = 0.002, after allowing" in told
+    assert "p = 0.001" not in told
+    both["sharpest"] |= {"within": 1.0}  # as a part of the formula it is no second finding
+    assert "p = 0.001" in " ".join(verdict_sentences(both))
+    both["sharpest"] |= {"within": 0.5}
+    text = flat(audit_text(both))
+    assert "as the worst of all linear thresholds (p = 0.001)." in text.partition("For experts ")[2]
+
+
 def test_tiles_and_what_exceeds_are_of_the_group_that_leads(report):
     data = report.to_dict()
     told = verdict_sentences(data)

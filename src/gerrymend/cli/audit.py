@@ -17,7 +17,7 @@ from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.cli.audit_text import show
 from gerrymend.cli.gate import Gate
 from gerrymend.cli.options import DATA, FILE
-from gerrymend.cli.refit import training_commands
+from gerrymend.cli.refit import training_commands, untrainable_columns
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
     Output,
@@ -141,6 +141,7 @@ def add_to(app: typer.Typer) -> None:
         markdown: options.Markdown = None,
         title: options.Title = None,
         model_name: options.ModelName = None,
+        decisions: options.Decisions = None,
         owner: options.Owner = None,
         purpose: options.Purpose = None,
         date: options.Date = None,
@@ -208,10 +209,11 @@ def run(fields: dict[str, Any], targets: Targets, gate: Gate) -> int:
             report = request.audit(lambda done, of: say(f"{request.drawn}, {within}", done, of))
         data = report.to_dict()
         is_trainable = next_commands(data) and not request.counts
-        commands = training_commands(request) if is_trainable else []
+        dropped = untrainable_columns(request) if is_trainable else []
+        commands = training_commands(request, dropped) if is_trainable else []
         # A page goes to others, whom folders of this machine don't concern.
         named = replace(request, file=Path(request.file.name))
-        passed_on = training_commands(named) if is_trainable else []
+        passed_on = training_commands(named, dropped) if is_trainable else []
         document = targets.write(data, **request.columns, commands=passed_on)
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         if not targets.takes_output:

@@ -106,6 +106,7 @@ def add_to(app: typer.Typer) -> None:
         markdown: options.Markdown = None,
         title: options.Title = None,
         model_name: options.ModelName = None,
+        decisions: options.Decisions = None,
         owner: options.Owner = None,
         purpose: options.Purpose = None,
         date: options.Date = None,

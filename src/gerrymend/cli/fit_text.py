@@ -36,6 +36,7 @@ from gerrymend.reporting.wording import capitalised, count, percent, unfairness,
 GATES = ("train", "test", "both")
 # From this part of the error of deciding all alike on, a model is no better than that.
 _NO_BETTER = 0.98
+_LEVELS = f"{LEVELS_UNKNOWN} (--since, gerrymend frontier)"
 _GRAVITY = ("within gamma", "undecided", "exceeds gamma")
 
 
@@ -144,7 +145,7 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest, document: D
             ),
             fact_spans(
                 [
-                    *([] if document.since else [("Who pays", LEVELS_UNKNOWN)]),
+                    *([] if document.since else [("Who pays", _LEVELS)]),
                     *_model(fitted, request, report),
                     *missing_facts(report),
                 ],

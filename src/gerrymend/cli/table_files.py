@@ -60,6 +60,26 @@ def open_table(
     return _opened(path, source_of(path), wanted, reading or Reading(), texts)
 
 
+def first_rows(path: Path, reading: Reading, n_rows: int) -> "pl.DataFrame":
+    """Return so many rows of a file, its columns with the types that fit these."""
+    pl = need("polars", "Reading a file needs")
+    source = source_of(path)
+    try:
+        if _kind_of(source) != _CSV:
+            return _typed(path, source, reading.missing, ()).head(n_rows).collect()
+        return pl.read_csv(
+            source,
+            separator=_separator(path, source, (), reading.separator),
+            null_values=list(reading.missing),
+            decimal_comma=reading.decimal == ",",
+            glob=False,
+            infer_schema_length=n_rows,
+            n_rows=n_rows,
+        )
+    except pl.exceptions.PolarsError as error:
+        raise unreadable(path, error) from None
+
+
 def open_as_written(
     path: Path, wanted: Sequence[str], reading: Reading, texts: Sequence[str] = ()
 ) -> "tuple[pl.LazyFrame, pl.LazyFrame]":

@@ -52,7 +52,7 @@ class Targets(NamedTuple):
         check_target(self.json, "--json", *read)
         check_target(self.markdown, "--markdown", self.json, *read)
         check_page(self.page, self.json, self.markdown, *read)
-        with errors_in_options({"since": "--since"}):
+        with errors_in_options({"since": "--since", "decisions": "--decisions"}):
             Document.of(**self.document)
 
     @contextmanager

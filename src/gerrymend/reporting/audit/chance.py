@@ -29,6 +29,8 @@ from gerrymend.reporting.audit.who_leads import (
     is_largest,
     is_named,
     is_nobody,
+    is_part,
+    is_tested_itself,
     largest,
     leads,
     own_p_value,
@@ -109,6 +111,15 @@ def chance_sentence(report: Report) -> str:
 def is_of_another(report: Report) -> bool:
     """Return whether the p-value of the largest unfairness is of another group than who leads."""
     return stands_alone(report) or is_for_experts(report)
+
+
+def tells_own_chance(report: Report) -> bool:
+    """Return whether who leads is no chance by its own test, and that of a formula says no more.
+
+    That one is told where the formula is, for experts.
+    """
+    is_tested = is_tested_itself(report) and not is_part(report)
+    return is_tested and is_of_another(report) and not is_chance(report)
 
 
 def p_words(report: Report) -> str:

@@ -9,6 +9,7 @@ from gerrymend.reporting.audit.chance import (
     chance_sentence,
     interval_words,
     permutation_sentences,
+    tells_own_chance,
 )
 from gerrymend.reporting.audit.direction import (
     average,
@@ -35,10 +36,8 @@ from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_s
 from gerrymend.reporting.audit.who_leads import (
     STANDS_OUT,
     described,
-    is_for_experts,
     is_rest,
     is_the_same,
-    largest,
     leads,
     stands_for,
 )
@@ -142,7 +141,7 @@ def _subgroups(report: Report) -> Facts:
             facts.append(("", likelihood_words(report)))
         if interval := interval_words(subgroup, report):
             facts.append(("", f"95 % interval of its {average(report)}: {interval}"))
-        if is_for_experts(report) and subgroup == largest(report):
+        if tells_own_chance(report) and subgroup == leads(report)[0]:
             facts.append(("", chance_sentence(report)))
         if is_said(subgroup, report) and not is_the_same(report):
             facts.append(("", brief_words(report)))

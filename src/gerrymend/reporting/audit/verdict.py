@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gerrymend.reporting.audit.chance import chance_sentence
+from gerrymend.reporting.audit.chance import chance_sentence, tells_own_chance
 from gerrymend.reporting.audit.direction import in_unit
 from gerrymend.reporting.audit.findings import (
     allowed_words,
@@ -27,7 +27,6 @@ from gerrymend.reporting.audit.standing_out import (
 )
 from gerrymend.reporting.audit.who_leads import (
     is_chance,
-    is_for_experts,
     may_be_chance,
     sharpest_leads,
 )
@@ -129,8 +128,7 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     first, last = (chance, []) if before else ([], chance)
     sharp = standing_out_sentences(report, rows)
     beside = []
-    # That of a formula for experts, which the verdict is not about, is told where that is.
-    if is_for_experts(report) and not is_chance(report) and not exceeding_beside(report):
+    if tells_own_chance(report) and not exceeding_beside(report):
         last = []
     # And who is no chance all the same comes before that, unless it is who leads.
     if leads_too(report):
