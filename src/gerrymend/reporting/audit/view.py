@@ -208,8 +208,8 @@ def _p_value(report: Report) -> tuple[str, str, str]:
     One is enough on top of a page: those of others are where these are told.
     """
     asks = "could chance explain it?"
-    tested = report.get("sharpest")
     if is_tested_itself(report):
+        tested = report["sharpest"]
         looked_at = f"It counts all of the {count(tested['n_groups'])} groups looked at"
         return ("p-value", p_value(tested["p_value"]), f"{asks} {looked_at}")
     value = own_p_value(report)
