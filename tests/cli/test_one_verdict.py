@@ -8,8 +8,12 @@ import polars as pl
 import pytest
 
 from gerrymend.cli import fit as cli_fit
+from gerrymend.cli.fit_text import _sample
+from gerrymend.frontier.points import OnRows
 from gerrymend.models.saving import load_model
+from gerrymend.reporting.audit.verdict import verdict_sentences
 from tests.cli.calling import call
+from tests.reporting.test_said import hiring
 
 QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "40"]
 USUAL = ["--label", "y", "--protected", "race", "--test-size", "0.5", *QUICK]
@@ -266,3 +270,13 @@ def test_decisions_have_words_on_the_command_line(tmp_path, command):
     code, out, err = call(*asked, "--decisions", "refused")
     assert (code, out) == (2, "")
     assert "--decisions must be two words, for the negative decision and the positive one" in err
+
+
+def test_a_formula_that_is_said_to_be_below_is_there():
+    """Of the test rows, where a group that can be named leads, and nobody is known to be worse."""
+    report = hiring(favourable=None)
+    assert report.disadvantaged is None
+    assert "told below for experts" in " ".join(verdict_sentences(report.to_dict()))
+    facts = dict(_sample(("test rows", ""), OnRows(0.1, report), None))
+    assert "  differs most" in facts
+    assert "  for experts" in facts

@@ -27,7 +27,7 @@ from gerrymend.reporting.audit.model import (
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
 from gerrymend.reporting.audit.text import missing_facts, warning_spans
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
-from gerrymend.reporting.audit.who_leads import described
+from gerrymend.reporting.audit.who_leads import EXPERTS, described
 from gerrymend.reporting.audit.words import unfairness_line, withheld_sentence
 from gerrymend.reporting.text import WIDEST, Facts, as_rich, fact_spans, joined, paragraph_spans
 from gerrymend.reporting.wording import capitalised, count, percent, unfairness, within_strata
@@ -190,7 +190,10 @@ def _sample(which: tuple[str, str], measured: OnRows, rows: Any) -> Facts:
         ("  error", _error_words(measured.error, rows)),
         ("  unfairness", f"{found} at worst; {proven_words(report, report['gamma'])}"),
     ]
-    for standing, one in described(report)[: 2 if report["disadvantaged"] else 1]:
+    # A formula for experts is told of above, as one that is below.
+    shown = described(report)
+    is_second = report["disadvantaged"] or [name for name, _ in shown[1:2]] == [EXPERTS]
+    for standing, one in shown[: 2 if is_second else 1]:
         facts.append((f"  {standing[0].lower()}{standing[1:]}", who_words(one)))
         facts.append(("", summary_words(one, report)))
     if report["withheld"]:

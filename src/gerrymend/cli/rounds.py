@@ -90,8 +90,10 @@ def rounds_told(
             played = cast(int, done)
             at_most = cast(int, of)
             left = waiting.left(played, at_most)
-            words = f"rounds at most: error {error:.4f}, unfairness {unfairness:.4f}"
-            say(words if not left else f"{words}; {duration(left)}", played, at_most)
+            # First what a narrow terminal has room for.
+            wait = f", {duration(left)}" if left else ""
+            words = f"rounds{wait} at most: error {error:.3f}, unfairness {unfairness:.4f}"
+            say(words, played, at_most)
             if note is not None and left and not noted:
                 told = long_wait_words(left, played, at_most)
                 if told is not None:
