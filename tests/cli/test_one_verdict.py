@@ -7,13 +7,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from gerrymend import audit
 from gerrymend.cli import fit as cli_fit
 from gerrymend.cli.fit_text import _sample
 from gerrymend.frontier.points import OnRows
 from gerrymend.models.saving import load_model
 from gerrymend.reporting.audit.verdict import verdict_sentences
 from tests.cli.calling import call
-from tests.reporting.test_said import hiring
 
 QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "40"]
 USUAL = ["--label", "y", "--protected", "race", "--test-size", "0.5", *QUICK]
@@ -274,7 +274,12 @@ def test_decisions_have_words_on_the_command_line(tmp_path, command):
 
 def test_a_formula_that_is_said_to_be_below_is_there():
     """Of the test rows, where a group that can be named leads, and nobody is known to be worse."""
-    report = hiring(favourable=None)
+    rng = np.random.default_rng(0)
+    sex, region = (rng.choice(list(values), 2_000) for values in ("FM", "NSW"))
+    age = rng.integers(20, 60, 2_000)
+    refused = rng.random(2_000) < np.where((sex == "F") & (region == "N"), 0.75, 0.5)
+    report = audit(None, refused.astype(int), notion="statistical_parity",
+                   sensitive_features={"sex": sex, "region": region, "age": age})  # fmt: skip
     assert report.disadvantaged is None
     assert "told below for experts" in " ".join(verdict_sentences(report.to_dict()))
     facts = dict(_sample(("test rows", ""), OnRows(0.1, report), None))
