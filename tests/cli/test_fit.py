@@ -282,6 +282,7 @@ def test_predictions_are_those_of_the_model_in_the_order_of_the_rows(
         p = loaded.predict_proba(shuffled[loaded.feature_names_in_.tolist()])[:, 1]
         np.testing.assert_allclose(written["probability"], p, atol=1e-12)
         assert f"300 predictions in {out}: " in said
+        assert "The probability is that of deciding yes." in said
         assert f"{expected.tolist().count('no')} × no" in said
     assert sorted(one.name for one in tmp_path.iterdir()) == ["p.csv", "some.csv"]
 

@@ -310,3 +310,8 @@ def test_estimates_of_rows_have_two_digits(report):
                   "rows_needed": 11_931, "n_resamples": 99}  # fmt: skip
     (sentence,) = population_sentences({**report.to_dict(), "population": population})
     assert sentence.endswith("At least about 12,000 rows like these would tell.")
+
+
+def test_a_repr_leads_with_the_group_that_can_be_named(report):
+    assert f"lead={PLANTED!r}" in repr(report)
+    assert str(report.worst) not in repr(report)
