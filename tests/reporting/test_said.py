@@ -8,6 +8,7 @@ from scipy import stats
 
 from gerrymend import audit, check_report
 from gerrymend.frontier.points import OnRows
+from gerrymend.reporting.audit import who_leads
 from gerrymend.reporting.audit.markdown import audit_markdown
 from gerrymend.reporting.audit.other_rows import confirmation, other_rows_sentence
 from gerrymend.reporting.audit.page import audit_fragment
@@ -310,6 +311,21 @@ def test_estimates_of_rows_have_two_digits(report):
                   "rows_needed": 11_931, "n_resamples": 99}  # fmt: skip
     (sentence,) = population_sentences({**report.to_dict(), "population": population})
     assert sentence.endswith("At least about 12,000 rows like these would tell.")
+
+
+def test_what_may_be_chance_has_its_formula_below_and_nobody_beside():
+    """Of rows in which nothing differs: a group that can be named leads for a formula."""
+    rng = np.random.default_rng(0)
+    groups = {"sex": rng.choice(["F", "M"], 600), "region": rng.choice(["N", "S", "W"], 600)}
+    found = audit(None, rng.integers(0, 2, 600), notion="statistical_parity", n_permutations=39,
+                  favourable="positive", sensitive_features=groups, gamma=0.3)  # fmt: skip
+    assert found.stands_out is False
+    calm = found.to_dict()
+    assert who_leads.is_calm(calm)
+    cards = audit_view(calm)["subgroups"]
+    assert [card["standing"] for card in cards] == ["May be chance", "For experts"]
+    assert cards[0]["name"] == calm["in_a_sentence"]["subgroup"]["subgroup"]
+    assert dict(cards[1]["facts"])["Proof"].startswith("Exact: none has more.")
 
 
 def test_a_repr_leads_with_the_group_that_can_be_named(report):

@@ -207,7 +207,7 @@ def exceeding_sentences(report: Report) -> list[str]:
         worst = amount(report["worst"]["unfairness"], report)
         value += f", that of the most favoured one {worst}"
     told = f"{value}, and {allowed_words(report)}"
-    if stands_alone(report) and not is_calm(report):
+    if stands_alone(report):
         return [f"{told}.", _below_for_experts(report)]
     return [f"{told}; {_not_ruled_out(report)}."]
 

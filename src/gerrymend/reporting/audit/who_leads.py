@@ -280,9 +280,12 @@ def is_rest(subgroup: Subgroup, report: Report) -> bool:
 
 def described(report: Report) -> list[tuple[str, Subgroup]]:
     """Return all subgroups that are described, in the order of reading, each with its standing."""
-    if is_calm(report) and (most := largest(report)) is not None:
-        return [(_MAY_BE_CHANCE, most)]
     first = leads(report)
+    if is_calm(report) and first:
+        if says_most(report):
+            said_first = report["in_a_sentence"]["subgroup"]
+            return [(_MAY_BE_CHANCE, said_first), (of_all(report), first[0])]
+        return [(_MAY_BE_CHANCE, first[0])]
     others: list[Subgroup] = []
     for one in (*_sides(report), *report["top"]):
         if one not in (*first, *others) and not is_chance_beside(one, report):
