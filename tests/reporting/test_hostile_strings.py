@@ -397,3 +397,19 @@ def test_a_page_of_a_model_shows_its_columns(reports):
                  "audited": "test rows", "gate": "both", "samples": [sample]}  # fmt: skip
         pages.append(audit_page(reports[0].to_dict(), model))
     assert_text_alone(pages[1], pages[0])
+
+
+def test_errors_of_the_library_are_inert_by_themselves():
+    """As a traceback shows them: no sign of a name acts on a terminal, or turns what is around."""
+    for text in STRINGS:
+        with pytest.raises(ValueError, match="differ in length") as raised:
+            audit([0, 1], [0, 1], sensitive_features={f"{text}!": ["a", "b"], "short": ["a"]})
+        assert_inert(str(raised.value))
+        with pytest.raises(ValueError, match=r"must be two words") as raised:
+            reported_words(text)
+        assert_inert(str(raised.value))
+
+
+def reported_words(text):
+    report = audit([0, 1] * 20, [1, 1] * 20, sensitive_features={"a": ["x", "y"] * 20})
+    return report.to_html(decisions=(text, text))

@@ -109,7 +109,9 @@ def add_to(app: typer.Typer) -> None:
         min_group_size: Annotated[int, option(
             SMALL_GROUPS_HELP, _AUDIT)] = MIN_GROUP_SIZE,
         top: Annotated[int, option(
-            "Subgroups to describe that differ from each other.", _AUDIT)] = 3,
+            "Subgroups to describe that differ from each other, if they are more than chance "
+            "makes.",
+            _AUDIT)] = 3,
         permutations: Annotated[int, option(
             "Permutations for the p-value; 0 for none.", _AUDIT)] = 199,
         confidence: Annotated[float | None, options.number(
