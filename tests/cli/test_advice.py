@@ -20,6 +20,7 @@ from rich.console import Console
 import gerrymend
 from gerrymend.cli import main
 from gerrymend.cli.app import application
+from gerrymend.cli.demo import save_rows
 from gerrymend.cli.shared import tell
 from tests.cli.calling import call, options_of
 
@@ -306,3 +307,30 @@ def test_a_page_names_the_file_and_no_folder_of_this_machine(file, tmp_path):
     assert file.name in shown
     assert str(file.parent) not in shown
     assert str(file.parent) in "".join(out.split())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_commands_that_are_printed_run_on_the_file_of_the_demonstration(
+    tmp_path, monkeypatch, kind
+):
+    """Its ids tell rows apart, and its dates would be learnt by heart: both are dropped."""
+    monkeypatch.chdir(tmp_path)
+    save_rows(Path("people.csv"))
+    people = pl.read_csv("people.csv", try_parse_dates=kind == "parquet")
+    write = {"csv": people.write_csv, "parquet": people.write_parquet, "jsonl": people.write_ndjson}
+    write[kind](f"people.{kind}")
+    asked = ["--label", "repaid", "--prediction", "granted", "--protected", "race,sex"]
+    asked += ["--notion", "false_negative_rate", "--permutations", "0"]
+    code, out, err = call("audit", f"people.{kind}", *asked)
+    assert code == 1, err
+    joined = out.replace(" \\\n", " ")
+    commands = [shlex.split(one) for one in joined.splitlines() if one.startswith("gerrymend ")]
+    assert [words[1] for words in commands] == ["frontier", "fit"]
+    for _, command, *words in commands:
+        dropped = {words[i + 1] for i, word in enumerate(words) if word == "--drop"}
+        assert dropped == ({"id", "applied", "granted"} if command == "fit" else {"id", "applied"})
+        assert words[words.index("--test-size") + 1] == "0.3"
+        quick = ["--estimator", "linear-regression", "--max-iter", "1", "--quiet"]
+        code, _, err = call(command, *words, *quick)
+        assert code in (0, 1, 3), err

@@ -282,6 +282,7 @@ def test_predictions_are_those_of_the_model_in_the_order_of_the_rows(
         p = loaded.predict_proba(shuffled[loaded.feature_names_in_.tolist()])[:, 1]
         np.testing.assert_allclose(written["probability"], p, atol=1e-12)
         assert f"300 predictions in {out}: " in said
+        assert "The probability is that of deciding yes." in said
         assert f"{expected.tolist().count('no')} × no" in said
     assert sorted(one.name for one in tmp_path.iterdir()) == ["p.csv", "some.csv"]
 
@@ -404,7 +405,7 @@ BAD_TABLES = [
     ("ids.csv", "Column 'name' has 40 different texts in 40 rows: it tells rows apart"),
     ("dates.csv", "Column 'd' of .* has 40 missing values of 40|has no values at all"),
     ("infinite.csv", "Column 'x' of .*infinite.csv has infinite values"),
-    ("gaps.csv", "--label y has 20 missing values; fill in or drop these rows"),
+    ("gaps.csv", r"--label y has 20 missing values; .* \(the first is row 1 of 60\)"),
     ("ages.csv", "Column 'race' of --protected is numeric and has missing values"),
     ("one.csv", "--label y has only one class, 1"),
     ("header.csv", "--label y is empty: it has no rows"),

@@ -50,6 +50,10 @@ def folder(people, tmp_path_factory):
     return folder
 
 
+def flat(text):
+    return " ".join(text.split())
+
+
 def gate(path, *options, protected="age,sex", subgroups="conjunctions"):
     return call("audit", path, *DECIDED, "--protected", protected, "--subgroups", subgroups,
                 *options)  # fmt: skip
@@ -270,7 +274,7 @@ def test_a_quiet_gate_that_passes_tells_who_is_hit_hard(tmp_path):
 
 
 def test_who_is_hit_hard_within_gamma_shuts_a_gate_that_asks(tmp_path):
-    """Code, JSON and page agree; too few draws to tell are undecided, and none are refused."""
+    """Code, JSON and page agree; draws that can't tell, however they fall, are refused."""
     y, p, attributes, _ = small_group_hit_hard()
     pl.DataFrame({**attributes, "y": y, "p": p}).write_csv(tmp_path / "small.csv")
     asked = ["audit", tmp_path / "small.csv", "--label", "y", "--prediction", "p",
@@ -284,10 +288,12 @@ def test_who_is_hit_hard_within_gamma_shuts_a_gate_that_asks(tmp_path):
         page = (tmp_path / "r.html").read_text()
         assert "stands out: look at it before signing off" in page
         assert "Nothing has to be mended" not in page
-    for draws, expected in {"9": 3, "0": 2}.items():
+    for draws in ("18", "0"):  # 1 / 19 is above 5 %
         code, _, err = call(*asked, "--permutations", draws, "--fail-on", "stands-out", "--quiet")
-        assert code == expected
-        assert "--fail-on stands-out" in err
+        assert code == 2
+        assert "--fail-on stands-out needs a p-value of 0.05 or less" in flat(err)
+    code, _, _ = call(*asked, "--permutations", "19", "--fail-on", "stands-out", "--quiet")
+    assert code == 1
 
 
 @pytest.fixture(scope="module")
@@ -319,9 +325,6 @@ def test_chance_is_asked_of_who_leads_and_not_of_the_search_alone(hit_hard):
         (["--gamma", "0.05", "--fail-on", "stands-out"], 1,
          "a group stands out from chance, and --fail-on stands-out fails for that; none is above "
          "gamma."),
-        (["--gamma", "0.05", "--fail-on", "stands-out", "--permutations", "9"], 3,
-         "--fail-on stands-out can't be told: 9 permutations are too few for p = 0.05; 19 are "
-         "enough."),
         (["--prediction", "same", "--gamma", "0.05"], 3,
          "the report warns of what it was given; --accept-warnings lets the verdict decide."),
         (["--prediction", "same", "--gamma", "0.05", "--accept-warnings"], 0, ""),
@@ -399,13 +402,15 @@ def test_a_gate_need_not_shut_for_what_may_be_chance(tmp_path):
         assert told.startswith(f"Exit code {expected}: a subgroup exceeds gamma")
         assert ("which --if-chance undecided leaves open" in told) == (choice == "undecided")
     assert call(*asked, "--gamma", "0.0001")[0] == 1
-    for wrong, words in {
-        "never": "--if-chance='never' is unknown",
-        "undecided": "--if-chance undecided needs a p-value",
-    }.items():
-        code, _, told = call(*asked, "--if-chance", wrong, "--permutations", "0")
-        assert code == 2
-        assert words in " ".join(told.split())
+    needs = "--if-chance undecided needs a p-value of 0.05 or less, and --permutations"
+    for wrong, draws, words in [
+        ("never", "0", "--if-chance='never' is unknown"),
+        ("undecided", "0", f"{needs} 0 makes none; ask for 199, and for 19 at least."),
+        ("undecided", "18", f"{needs} 18 can give none below 0.0526; ask for 199, and for 19 at "),
+    ]:
+        code, out, told = call(*asked, "--if-chance", wrong, "--permutations", draws)
+        assert (code, out) == (2, "")
+        assert words in flat(told)
 
 
 def test_what_is_no_chance_shuts_the_gate_all_the_same(folder):

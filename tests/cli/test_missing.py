@@ -119,6 +119,41 @@ def test_rows_are_dropped_only_where_asked_for(file):
     assert "drop these rows (--drop-missing)" in err.replace("\n", " ")
 
 
+@pytest.mark.parametrize("drops", [True, False])
+@pytest.mark.parametrize("command", ["audit", "audit rows", "audit means", "fit"])
+def test_a_missing_label_is_told_with_its_row_in_the_file(people, tmp_path, command, drops):
+    """Also where rows before it are dropped, one of which has no label either."""
+    places = pl.int_range(pl.len())
+    absent = pl.when(places.is_in([5, 1234, 1300])).then(None).otherwise("y").alias("y")
+    table = people.with_columns(absent, one=1.0)
+    if not drops:
+        table = table.with_columns(pl.col("age").fill_null(30), pl.col("sex").fill_null("F"))
+    path = tmp_path / "labels.csv"
+    table.write_csv(path)
+    asked = {
+        "audit": ["audit", path, *AUDIT],
+        "audit rows": ["audit", path, *AUDIT, "--permutations", "19", "--weight", "one"],
+        "audit means": ["audit", path, *AUDIT, "--notion", "mean_error"],
+        "fit": ["fit", path, "--label", "y", "--protected", "sex,age", "--out", tmp_path / "m"],
+    }[command]
+    code, _, err = call(*asked, *["--drop-missing"] * drops)
+    assert code == 2
+    n, first = (2, "1,235") if drops else (3, "6")
+    told = f"--label y has {n} missing values; fill in or drop these rows (the first is row {first}"
+    assert f"{told} of 2,000)." in " ".join(err.split())
+
+
+def test_a_missing_decision_is_told_with_its_row_in_the_file(people, tmp_path):
+    absent = pl.when(pl.int_range(pl.len()) == 1999).then(None).otherwise("d").alias("d")
+    people.with_columns(absent).write_csv(tmp_path / "decisions.csv")
+    code, _, err = call("audit", tmp_path / "decisions.csv", *AUDIT, "--drop-missing")
+    assert code == 2
+    told = (
+        "--prediction d has 1 missing value; fill it in or drop that row (it is row 2,000 of 2,000)"
+    )
+    assert told in " ".join(err.split())
+
+
 @pytest.mark.parametrize(
     ("options", "column"),
     [(["--ranges", "age=30,50"], "age (range)"), (["--categorical", "age"], "age")],

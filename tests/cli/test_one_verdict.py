@@ -7,8 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from gerrymend import audit
 from gerrymend.cli import fit as cli_fit
+from gerrymend.cli.fit_text import _sample
+from gerrymend.frontier.points import OnRows
 from gerrymend.models.saving import load_model
+from gerrymend.reporting.audit.verdict import verdict_sentences
 from tests.cli.calling import call
 
 QUICK = ["--estimator", "linear-regression", "--subgroups", "marginals", "--max-iter", "40"]
@@ -227,3 +231,57 @@ def test_test_rows_that_the_gate_fails_for_are_shown_before_undecided_training_r
     assert Fitted(*given, fails_for_standing_out=True).deciding == 1
     samples[0].report.verdict = "exceeds gamma"
     assert Fitted(*given, fails_for_standing_out=True).deciding == 0
+
+
+@pytest.mark.parametrize("command", ["audit", "fit"])
+def test_decisions_have_words_on_the_command_line(tmp_path, command):
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["F", "M"], 600)
+    d = (rng.random(600) < np.where(sex == "M", 0.2, 0.7)).astype(int)
+    path = tmp_path / "p.csv"
+    y = np.where(rng.random(600) < 0.8, d, 1 - d)
+    pl.DataFrame({"sex": sex, "y": y, "d": d}).write_csv(path)
+    asked = [
+        command,
+        path,
+        "--label",
+        "y",
+        "--protected",
+        "sex",
+        "--favourable",
+        "positive",
+        "--notion",
+        "false_negative_rate",
+        "--subgroups",
+        "marginals",
+        "--gamma",
+        "0.04",
+    ]
+    asked += {
+        "audit": ["--prediction", "d", "--permutations", "0"],
+        "fit": ["--features", "d", "--out", tmp_path / "m.skops", "--estimator",
+                "linear-regression", "--max-iter", "1"],
+    }[command]  # fmt: skip
+    code, out, err = call(*asked, "--decisions", "refused,granted")
+    assert code in (0, 1, 3), err
+    told = " ".join(out.split())
+    assert "of those with y = 1 are refused (false negative rate)" in told
+    assert "To be granted is favourable." in told
+    code, out, err = call(*asked, "--decisions", "refused")
+    assert (code, out) == (2, "")
+    assert "--decisions must be two words, for the negative decision and the positive one" in err
+
+
+def test_a_formula_that_is_said_to_be_below_is_there():
+    """Of the test rows, where a group that can be named leads, and nobody is known to be worse."""
+    rng = np.random.default_rng(0)
+    sex, region = (rng.choice(list(values), 2_000) for values in ("FM", "NSW"))
+    age = rng.integers(20, 60, 2_000)
+    refused = rng.random(2_000) < np.where((sex == "F") & (region == "N"), 0.75, 0.5)
+    report = audit(None, refused.astype(int), notion="statistical_parity",
+                   sensitive_features={"sex": sex, "region": region, "age": age})  # fmt: skip
+    assert report.disadvantaged is None
+    assert "told below for experts" in " ".join(verdict_sentences(report.to_dict()))
+    facts = dict(_sample(("test rows", ""), OnRows(0.1, report), None))
+    assert "  differs most" in facts
+    assert "  for experts" in facts

@@ -102,7 +102,7 @@ TERMINAL = [
 TEMPLATES = [
     "{{ 7 * 7 }}", "{% raw %}", "{# no #}", "{0}{name}%s%(x)s", "${7*7}", "=1+1", "@SUM(A1)",
     "+cmd|' /C calc'!A0",
-    "$(touch x)", "; rm -rf x", "--help", "x" * 3000,
+    "$(touch x)", "; rm -rf x", "--help", "x" * 10_000,
 ]  # fmt: skip
 STRINGS = [*HTML, *MARKDOWN, *TERMINAL, *TEMPLATES]
 

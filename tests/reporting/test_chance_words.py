@@ -55,8 +55,15 @@ def test_one_draw_is_said_to_tell_nothing_of_chance(monkeypatch):
     assert "could be chance" not in told
     decided = Gate(if_chance="undecided").decide(report)
     assert decided.code == 3
-    assert "whether chance made it can't be told: 1 permutation is too few" in decided.why
-    assert "a longer budget (--budget) makes them" in decided.why
+    time = "there was time for 1 of the 39 permutations that were asked for, and p = 0.05 takes 19"
+    assert (
+        f"whether chance made it can't be told: {time}; give more time (budget, --b" in decided.why
+    )
+    allowed = audit(*rows, **given, notion="statistical_parity", n_permutations=39, gamma=0.2,
+                    subgroups="conjunctions")  # fmt: skip
+    decided = Gate(fail_on="stands-out").decide(allowed)
+    assert decided.code == 3
+    assert f"--fail-on stands-out can't be told: {time}" in decided.why
 
 
 def test_the_least_that_few_draws_can_give_is_no_strength():

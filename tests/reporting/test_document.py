@@ -1,6 +1,7 @@
 """A report as a document: what is said of the model, who is affected, what changed; one scale."""
 
 import datetime
+import html
 import json
 import re
 
@@ -260,3 +261,53 @@ def test_the_command_says_it_too(tmp_path, monkeypatch):
         done = CliRunner().invoke(app, [*usual, *extra])
         assert done.exit_code == 2
         assert "--since" in done.output
+
+
+WORDS = ("refused", "granted")
+COLUMNS = {"label": "repaid", "decision": "ok"}
+
+
+def by_notion(notion):
+    """A report on men who are decided 0 more often, whatever their label."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["F", "M"], 600)
+    y = rng.integers(0, 2, 600)
+    d = (rng.random(600) < np.where(sex == "M", 0.2, 0.7)).astype(int)
+    return audit(y, d, sensitive_features={"sex": sex}, notion=notion, subgroups="marginals",
+                 favourable="positive", gamma=0.001)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("notion", "who"),
+    [
+        ("false_negative_rate", "of those with repaid = 1 are refused"),
+        ("false_positive_rate", "of those with repaid = 0 are granted"),
+        ("statistical_parity", "of them are granted"),
+    ],
+)
+def test_decisions_have_words_where_these_are_given(notion, who):
+    """In every output; what the words stand for is said once, by the columns."""
+    report = by_notion(notion)
+    for text in (report.to_html(**COLUMNS, decisions=WORDS),
+                 report.to_markdown(**COLUMNS, decisions=WORDS)):  # fmt: skip
+        told = html.unescape(" ".join(text.replace("\\", "").split()))
+        assert who in told
+        means = "Who is decided ok = 1 is granted, and who is decided ok = 0 refused."
+        assert told.count(means) == 1
+        assert "To be granted is favourable." in told
+        assert "decided ok = " not in told.replace(means, "")
+    assert "refused" not in report.to_html(**COLUMNS)
+
+
+@pytest.mark.parametrize("given", ["refused,granted", ["refused"], ["no", "no"], ["", "x"], [1, 2]])
+def test_words_for_decisions_are_two(given):
+    with pytest.raises(ValueError, match=r"^decisions must be two words, for the neg"):
+        by_notion("error_rate").to_html(decisions=given)
+
+
+def test_words_for_two_decisions_are_not_taken_for_those_of_three():
+    rng = np.random.default_rng(0)
+    y, d = rng.integers(0, 3, (2, 600))
+    sex = {"sex": rng.choice(["F", "M"], 600)}
+    report = audit(y, d, sensitive_features=sex, subgroups="marginals")
+    assert "refused" not in report.to_html(decisions=WORDS)

@@ -82,6 +82,8 @@ def test_pages_of_audits(reports, said):
     for report, document in zip(hostile, said, strict=True):
         names = {"label": STRINGS[2], "decision": STRINGS[70]}
         assert_text_alone(report.to_html(**document, **names, since=tame), like)
+        worded = report.to_html(**document, **names, decisions=(document["title"], "yes"))
+        assert_text_alone(worded, like)
         assert_text_alone(report._repr_html_(), tame._repr_html_())
         assert_text_alone(report.worst._repr_html_(), tame.worst._repr_html_())
     assert_text_alone(hostile[0].to_html(**said[1], since=hostile[1]), like)
@@ -92,7 +94,8 @@ def test_markdown_of_audits(reports, said):
     like = in_markdown(tame.to_markdown(**dict.fromkeys(SAID, "word"), label="y", decision="d"))
     tags = {tag for tag, _ in Elements(like).found}
     for report, document in zip(hostile, said, strict=True):
-        text = report.to_markdown(**document, label=STRINGS[40], decision=STRINGS[44])
+        text = report.to_markdown(**document, label=STRINGS[40], decision=STRINGS[44],
+                                  decisions=(document["owner"], document["purpose"]))  # fmt: skip
         assert_inert(text)
         page = Elements(in_markdown(text))
         assert {tag for tag, _ in page.found} <= tags, {tag for tag, _ in page.found} - tags
@@ -237,6 +240,7 @@ def test_the_terminal_of_an_audit(files, tmp_path, part):
     targets = ["--report", tmp_path / "r.html", "--markdown", tmp_path / "r.md", "--json",
                tmp_path / "r.json"]  # fmt: skip
     columns = [*options_of(strings[:8], label), f"--prediction={decision}"]
+    columns.append(f"--decisions={strings[14].replace(',', '')},{strings[15].replace(',', '')}")
     code, out, err = call("audit", path, *columns, "--permutations", 0, *words, *targets)
     assert code in (0, 1, 3), err
     assert_inert(out + err)
@@ -252,6 +256,8 @@ def test_the_terminal_of_training(files, tmp_path, command, part):
     usual = ["--estimator", "linear-regression", "--max-iter", 1]
     features = [f"--features={name}" for name in strings[:6] if name.strip()]
     asked = [*options_of(strings[:6], label), *features, *usual, *written(command, tmp_path)]
+    if command == "fit":
+        asked += ["--test-rows", tmp_path / "t.csv", f"--decisions=no,{strings[0]}"]
     code, out, err = call(command, path, *asked)
     assert code in (0, 1, 3), err
     assert_inert(out + err)
@@ -260,6 +266,9 @@ def test_the_terminal_of_training(files, tmp_path, command, part):
     if command == "frontier":
         assert_inert((tmp_path / "m.json").read_text())
         return
+    with (tmp_path / "t.csv").open(newline="", encoding="utf-8") as file:
+        cells = [cell for line in csv.reader(file) for cell in line]
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in cells)
     text = (tmp_path / "m.md").read_text()
     assert_inert(text)
     assert {tag for tag, _ in Elements(in_markdown(text)).found} <= MARKDOWN_TAGS
@@ -388,3 +397,19 @@ def test_a_page_of_a_model_shows_its_columns(reports):
                  "audited": "test rows", "gate": "both", "samples": [sample]}  # fmt: skip
         pages.append(audit_page(reports[0].to_dict(), model))
     assert_text_alone(pages[1], pages[0])
+
+
+def test_errors_of_the_library_are_inert_by_themselves():
+    """As a traceback shows them: no sign of a name acts on a terminal, or turns what is around."""
+    for text in STRINGS:
+        with pytest.raises(ValueError, match="differ in length") as raised:
+            audit([0, 1], [0, 1], sensitive_features={f"{text}!": ["a", "b"], "short": ["a"]})
+        assert_inert(str(raised.value))
+        with pytest.raises(ValueError, match=r"must be two words") as raised:
+            reported_words(text)
+        assert_inert(str(raised.value))
+
+
+def reported_words(text):
+    report = audit([0, 1] * 20, [1, 1] * 20, sensitive_features={"a": ["x", "y"] * 20})
+    return report.to_html(decisions=(text, text))

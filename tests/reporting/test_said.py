@@ -8,6 +8,7 @@ from scipy import stats
 
 from gerrymend import audit, check_report
 from gerrymend.frontier.points import OnRows
+from gerrymend.reporting.audit import who_leads
 from gerrymend.reporting.audit.markdown import audit_markdown
 from gerrymend.reporting.audit.other_rows import confirmation, other_rows_sentence
 from gerrymend.reporting.audit.page import audit_fragment
@@ -55,11 +56,14 @@ def test_the_planted_group_leads_everywhere(report):
     first = verdict_sentences(data)[1]
     assert first.startswith("The subgroup treated worst, of those with at most three conditions,")
     assert f"is {PLANTED}, {size} of 2,000 rows: rate of positive decisions " in first
-    # Last, and for experts: whom the class finds worst, and how much of that this is.
+    # Whom the class finds worst is a figure here, and told for experts below.
     last = verdict_sentences(data)[-1]
-    assert last.startswith("For experts: the worst of all linear thresholds is ")
-    assert last.endswith(f"no subgroup that was searched has more. The group above has {part} as "
-                         "much.")  # fmt: skip
+    assert last == (
+        f"The worst of all linear thresholds, which is told below for experts, has "
+        f"{report.unfairness:.4f}, and no subgroup that was searched has more."
+    )
+    beside = dict(audit_view(data)["subgroups"][0]["facts"])["Beside the worst"]
+    assert beside.startswith(f"its unfairness is {part} of that of the worst of all linear")
     assert people_figures(data)[0][1].endswith(f": {PLANTED}")
     assert flat(audit_text(data)).count(f"Treated worst {PLANTED}") == 1
     names = [(one["standing"], one["name"]) for one in audit_view(data)["subgroups"]]
@@ -79,12 +83,28 @@ def test_nobody_else_is_told_of_who_are_the_rest_of_another(report):
     assert "veryone else" not in report.to_html()
 
 
+def test_one_p_value_is_in_a_paragraph_on_a_group_that_is_tested_itself(report):
+    """That of the formula, which says no more of the group, stands beside the formula."""
+    data = report.to_dict() | {"p_value": 0.001, "n_permutations": 999}
+    lead = data["in_a_sentence"]["subgroup"]
+    tested = {"p_value": 0.002, "n_groups": 9, "subgroup": lead, "within": 0.5}
+    both = data | {"sharpest": {**(data.get("sharpest") or {}), **tested}}
+    told = " ".join(verdict_sentences(both))
+    assert "This group's rate is itself hardly chance (p = 0.002, after allowing" in told
+    assert "p = 0.001" not in told
+    both["sharpest"] |= {"within": 1.0}  # as a part of the formula it is no second finding
+    assert "p = 0.001" in " ".join(verdict_sentences(both))
+    both["sharpest"] |= {"within": 0.5}
+    text = flat(audit_text(both))
+    assert "as the worst of all linear thresholds (p = 0.001)." in text.partition("For experts ")[2]
+
+
 def test_tiles_and_what_exceeds_are_of_the_group_that_leads(report):
     data = report.to_dict()
     told = verdict_sentences(data)
     own = f"{abs(data['in_a_sentence']['subgroup']['unfairness']):.4f}"
     exceeds = told.index(f"This group's unfairness is {own}, and 0.01 is allowed.")
-    assert exceeds < next(i for i, one in enumerate(told) if one.startswith("For experts"))
+    assert told[exceeds + 1].startswith("The worst of all linear thresholds, which is told below")
     tiles = {name: (value, remark) for name, value, remark in audit_view(data)["figures"]}
     assert tiles["Unfairness"] == (
         own,
@@ -102,7 +122,7 @@ def test_chance_stands_beside_the_group_that_leads(report):
         "group as unfair as the worst of all linear thresholds (p = 0.001)."
     )
     told = verdict_sentences(data)
-    assert told.index(chance) < next(i for i, one in enumerate(told) if "For experts" in one)
+    assert told.index(chance) > next(i for i, one in enumerate(told) if "told below" in one)
     first, formula, *_ = [dict(card["facts"]) for card in audit_view(data)["subgroups"]]
     assert first["Chance"] == chance
     assert not {"Chance", "p-value", "95 % interval"} & set(formula)
@@ -280,9 +300,9 @@ def test_a_formula_of_whom_nothing_is_told_is_said_to_be_one(report):
     data = copy.deepcopy(report.to_dict())
     data["disadvantaged"]["composition"] = []
     data["worst"]["composition"] = []
-    last = verdict_sentences(data)[-1]
-    assert last.startswith("For experts: the worst of all linear thresholds is one that takes a "
-                           "formula, below, ")  # fmt: skip
+    data["in_a_sentence"] = None
+    (lead,) = (one for one in verdict_sentences(data) if one.startswith("The subgroup treated"))
+    assert lead.startswith("The subgroup treated worst is one that takes a formula, below, ")
 
 
 def test_estimates_of_rows_have_two_digits(report):
@@ -291,3 +311,23 @@ def test_estimates_of_rows_have_two_digits(report):
                   "rows_needed": 11_931, "n_resamples": 99}  # fmt: skip
     (sentence,) = population_sentences({**report.to_dict(), "population": population})
     assert sentence.endswith("At least about 12,000 rows like these would tell.")
+
+
+def test_what_may_be_chance_has_its_formula_below_and_nobody_beside():
+    """Of rows in which nothing differs: a group that can be named leads for a formula."""
+    rng = np.random.default_rng(0)
+    groups = {"sex": rng.choice(["F", "M"], 600), "region": rng.choice(["N", "S", "W"], 600)}
+    found = audit(None, rng.integers(0, 2, 600), notion="statistical_parity", n_permutations=39,
+                  favourable="positive", sensitive_features=groups, gamma=0.3)  # fmt: skip
+    assert found.stands_out is False
+    calm = found.to_dict()
+    assert who_leads.is_calm(calm)
+    cards = audit_view(calm)["subgroups"]
+    assert [card["standing"] for card in cards] == ["May be chance", "For experts"]
+    assert cards[0]["name"] == calm["in_a_sentence"]["subgroup"]["subgroup"]
+    assert dict(cards[1]["facts"])["Proof"].startswith("Exact: none has more.")
+
+
+def test_a_repr_leads_with_the_group_that_can_be_named(report):
+    assert f"lead={PLANTED!r}" in repr(report)
+    assert str(report.worst) not in repr(report)

@@ -3,6 +3,7 @@
 import pytest
 
 from gerrymend import audit
+from gerrymend.reporting.text import as_plain, fact_spans
 from gerrymend.reporting.wording import bound, unfairness
 
 
@@ -23,3 +24,8 @@ def test_an_unfairness_beside_any_gamma():
                    gamma=1e308)  # fmt: skip
     assert report.verdict == "within gamma"
     assert "1.000e+308" in report.to_markdown() or "1e+308" in report.to_markdown()
+
+
+def test_a_name_that_fills_its_column_has_a_line_of_its_own():
+    told = as_plain(fact_spans([("  few conditions", "sex = F"), ("  error", "1 %")], width=40))
+    assert told == "  few conditions\n                sex = F\n  error         1 %"

@@ -131,7 +131,7 @@ def audit(
         tuple, if any, come fourth, and control features fifth.
     top : int, default=1
         Number of subgroups to describe: the worst, then the worst of the others that differ from
-        it, ….
+        it, …. Text and pages leave out further ones that are no more than what chance finds.
     random_state : int, default=0
         Seed of permutations, of resamples and of the rows that are held out.
     on_draw : callable, optional

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array, grid_shifts, modest_scale
 from gerrymend.auditing.classes import tally_of_classes, tally_of_counts
-from gerrymend.auditing.lazy_rows import ENOUGH, LazyRows
+from gerrymend.auditing.lazy_rows import ENOUGH, LazyRows, check_none_of, missing
 from gerrymend.auditing.strata import check_enough_rows, tally_of_lines
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.classes import (
@@ -36,7 +36,6 @@ from gerrymend.inputs.validation import (
     are_missing,
     as_vector,
     check_decided,
-    check_none,
     decisions_from,
 )
 from gerrymend.inputs.weights import check_weights
@@ -135,8 +134,11 @@ class Overview:
         cut_off = len(lines) == ENOUGH
         if not cut_off:  # otherwise there are too many values, and not all of them were counted
             if labels is not None:
-                check_none(int(numbers_of(lines["n"])[are_missing(labels)].sum()), "y_true")
-            check_none(int(numbers_of(lines["missing"]).sum()), "y_pred")
+                n_missing = int(numbers_of(lines["n"])[are_missing(labels)].sum())
+                label = missing("label", rows.frame.collect_schema()["label"])
+                check_none_of(rows.frame, label, n_missing, "y_true")
+            n_missing = int(numbers_of(lines["missing"]).sum())
+            check_none_of(rows.frame, nw.col("missing"), n_missing, "y_pred")
         if labels is not None:
             labels = labels[~are_missing(labels)]
         if rows.weighted:

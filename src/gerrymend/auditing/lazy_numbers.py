@@ -21,14 +21,20 @@ from gerrymend._numeric.sums import grid_shifts, modest_scale
 from gerrymend.auditing.formulas import formulas_of
 from gerrymend.auditing.from_engine import check_extreme_weights, numbers_of, parts_of
 from gerrymend.auditing.lazy_exact import check_exact
-from gerrymend.auditing.lazy_rows import ChosenColumns, as_numbers, in_parts, missing
+from gerrymend.auditing.lazy_rows import (
+    ChosenColumns,
+    as_numbers,
+    check_none_of,
+    in_parts,
+    missing,
+)
 from gerrymend.auditing.outcome_tables import spread_shifts
 from gerrymend.auditing.strata import check_enough_rows, tally_of_lines
 from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.numbers import LARGEST, LARGEST_WHOLE
 from gerrymend.inputs.protected import Cells, distinct_rows, read_columns
 from gerrymend.inputs.sample import too_large
-from gerrymend.inputs.validation import as_vector, check_column, check_none
+from gerrymend.inputs.validation import as_vector, check_column
 from gerrymend.notions import OutcomeNotion
 
 Lines: TypeAlias = "nw.DataFrame[Any]"
@@ -278,7 +284,8 @@ class LazyNumbers:
         for key, argument in self.given.items():
             if not extremes.n_rows:
                 as_vector([], argument)  # which says that there are none
-            check_none(int(numbers_of(lines[f"{key}_missing"]).sum()), argument)
+            n_missing = int(numbers_of(lines[f"{key}_missing"]).sum())
+            check_none_of(self.frame, nw.col(f"{key}_missing"), n_missing, argument)
             ends = np.concatenate([numbers_of(lines[f"{key}_{end}"]) for end in ("min", "max")])
             if wrong := int(numbers_of(lines[f"{key}_wrong"]).sum()):
                 raise too_large(wrong, float(max(ends, key=abs)), argument)

@@ -22,6 +22,7 @@ from gerrymend.inputs.validation import (
     check_attribute_names,
     check_column,
     check_cut,
+    check_none,
 )
 
 # Labels and decisions have few values. Of a column that has more, so many groups are collected:
@@ -293,3 +294,17 @@ def missing(name: str, dtype: Any) -> nw.Expr:
     column = nw.col(name)
     is_missing = column.is_null() | column.is_nan() if dtype.is_float() else column.is_null()
     return is_missing.cast(nw.Int64)
+
+
+def check_none_of(
+    rows: "nw.LazyFrame[Any]", are_missing: nw.Expr, n_missing: int, argument: str
+) -> None:
+    """Raise ValueError if the number of missing values isn't 0, and say which row is the first.
+
+    Rows of Polars have an order; other engines return them in any, and no row is told of.
+    """
+    if not n_missing or not rows.implementation.is_polars():
+        check_none(n_missing, argument)
+        return
+    marked = rows.select(marked=are_missing).collect()["marked"]
+    check_none(n_missing, argument, marked.arg_max(), len(marked))

@@ -1,6 +1,7 @@
 """Rendered: a report that is plain data first, as JSON, Markdown, a page and text."""
 
 import datetime
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ class Rendered:
         label: str | None = None,
         decision: str | None = None,
         threshold: float | None = None,
+        decisions: Sequence[str] | None = None,
     ) -> str:
         """Return one self-contained page; needs jinja2 (pip install 'gerrymend[report]').
 
@@ -82,13 +84,15 @@ class Rendered:
             Names of the columns of labels and decisions, for sentences to say "granted = 1".
         threshold : float, optional
             Where `decision` is cut, if it is a score.
+        decisions : (str, str), optional
+            Words for the negative and the positive decision: ("refused", "granted").
         """
         from gerrymend.reporting.audit.document import Document
         from gerrymend.reporting.audit.page import audit_page
 
         document = Document.of(
             title=title, model=model, owner=owner, purpose=purpose, date=date, since=since,
-            label=label, decision=decision, threshold=threshold,
+            label=label, decision=decision, threshold=threshold, decisions=decisions,
         )  # fmt: skip
         return audit_page(self.to_dict(), document=document)
 

@@ -325,6 +325,7 @@ class AuditReport(Rendered):
 
     def __repr__(self) -> str:
         names = ("verdict", "unfairness", "upper_bound", "gamma")
-        worst = None if self.worst is None else self.worst.describe()
+        # Who every output leads with: the worst may take a formula.
+        lead = None if self.lead is None else self.lead.describe()
         told = {name: getattr(self, name) for name in names}
-        return short_repr(self, **told, worst=worst, n_rows=self.n_rows)
+        return short_repr(self, **told, lead=lead, n_rows=self.n_rows)

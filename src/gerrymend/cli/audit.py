@@ -18,7 +18,7 @@ from gerrymend.cli.audit_text import show
 from gerrymend.cli.gate import Gate
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.outcomes import audit_outcome
-from gerrymend.cli.refit import training_commands
+from gerrymend.cli.refit import training_commands, untrainable_columns
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
     Output,
@@ -110,7 +110,9 @@ def add_to(app: typer.Typer) -> None:
         min_group_size: Annotated[int, option(
             SMALL_GROUPS_HELP, _AUDIT)] = MIN_GROUP_SIZE,
         top: Annotated[int, option(
-            "Subgroups to describe that differ from each other.", _AUDIT)] = 3,
+            "Subgroups to describe that differ from each other, if they are more than chance "
+            "makes.",
+            _AUDIT)] = 3,
         permutations: Annotated[int, option(
             "Permutations for the p-value; 0 for none.", _AUDIT)] = 199,
         confidence: Annotated[float | None, options.number(
@@ -144,6 +146,7 @@ def add_to(app: typer.Typer) -> None:
         annotations: options.Annotations = None,
         title: options.Title = None,
         model_name: options.ModelName = None,
+        decisions: options.Decisions = None,
         owner: options.Owner = None,
         purpose: options.Purpose = None,
         date: options.Date = None,
@@ -212,10 +215,11 @@ def run(fields: dict[str, Any], targets: Targets, gate: Gate) -> int:
             report = request.audit(lambda done, of: say(f"{request.drawn}, {within}", done, of))
         data = report.to_dict()
         is_trainable = next_commands(data) and not request.counts
-        commands = training_commands(request) if is_trainable else []
+        dropped = untrainable_columns(request) if is_trainable else []
+        commands = training_commands(request, dropped) if is_trainable else []
         # A page goes to others, whom folders of this machine don't concern.
         named = replace(request, file=Path(request.file.name))
-        passed_on = training_commands(named) if is_trainable else []
+        passed_on = training_commands(named, dropped) if is_trainable else []
         document = targets.write(data, **request.columns, commands=passed_on)
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         shown = document.with_columns(data)

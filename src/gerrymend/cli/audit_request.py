@@ -184,7 +184,8 @@ class AuditRequest(TableRequest):
         """
         single = {"--label": self.label, **self.decided, "--weight": self.weight,
                   "--counts": self.counts}  # fmt: skip
-        return self.with_protected(self.open(file, single), file, self.counts)
+        needed = {"--label": self.label, **self.decided}
+        return self.with_protected(self.open(file, single), file, needed, self.counts)
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments of audit() beside the data.

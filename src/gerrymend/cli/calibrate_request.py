@@ -3,7 +3,7 @@
 The library speaks of arguments, and a user of the command knows options: `options` is the table.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -196,14 +196,20 @@ class ApplyRequest(TableRequest):
         return table
 
     def with_protected(
-        self, frame: "pl.LazyFrame", file: Path, counts: str | None = None
+        self,
+        frame: "pl.LazyFrame",
+        file: Path,
+        needed: Mapping[str, str | None],
+        counts: str | None = None,
     ) -> "tuple[pl.LazyFrame, list[str], MissingValues]":
         """Return the frame with the attributes of the patches, as TableRequest has it."""
         there = frame.collect_schema().names()
         wanted = list(self.patches.attributes)
         sources = replace(self, protected=[_source(name, there) for name in wanted])
         self._check_there(sources.protected, there, there)
-        frame, found, missing = super(ApplyRequest, sources).with_protected(frame, file, counts)
+        frame, found, missing = super(ApplyRequest, sources).with_protected(
+            frame, file, needed, counts
+        )
         self._check_there(wanted, found, there)
         return frame, found, missing
 

@@ -165,7 +165,9 @@ class CompareRequest(TableRequest):
         """Return the columns of a file as a frame, and its protected ones."""
         single = {"--label": self.label, "--weight": self.weight}
         named = dict(zip(self.decided, decided, strict=True))
-        frame, attributes, _ = self.with_protected(self.open(file, single | named), file)
+        frame, attributes, _ = self.with_protected(
+            self.open(file, single | named), file, {"--label": self.label} | named
+        )
         return frame, attributes
 
     def _read_old(self, decided: str) -> "pl.LazyFrame":

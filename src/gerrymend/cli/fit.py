@@ -3,12 +3,9 @@
 Imported by `cli.main` once it knows that typer and rich are there.
 """
 
-import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -18,9 +15,11 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.fit_text import GATES, Fitted, as_data, show
 from gerrymend.cli.gate import Gate
+from gerrymend.cli.kept_out import check_test_rows, write_test_rows
 from gerrymend.cli.options import FILE, TRAINING
 from gerrymend.cli.outcomes import audit_outcome
 from gerrymend.cli.protected_missing import after_dropping
+from gerrymend.cli.rounds import rounds_told
 from gerrymend.cli.shared import (
     Output,
     Say,
@@ -41,6 +40,7 @@ from gerrymend.cli.training_request import (
     TRAINABLE_NAMES,
     AnyPrepared,
     FitRequest,
+    Prepared,
     TrainingRequest,
     make_estimator,
 )
@@ -89,6 +89,9 @@ def add_to(app: typer.Typer) -> None:
         certify: Annotated[bool, option(
             "Go on until gamma is proven, or --budget ends.", TRAINING, "--certify")] = False,
         test_size: options.TestSize = None,
+        test_rows: Annotated[Path | None, option(
+            "Write the rows that --test-size keeps out here, as they stand in FILE: a .csv or "
+            ".parquet file.", FILE, metavar="FILE", show_default=False)] = None,
         gate: Annotated[str | None, option(
             "Rows whose audit decides the exit code: train, test or both.", TRAINING,
             metavar="ROWS", show_default="both, where there are test rows")] = None,
@@ -106,6 +109,7 @@ def add_to(app: typer.Typer) -> None:
         annotations: options.Annotations = None,
         title: options.Title = None,
         model_name: options.ModelName = None,
+        decisions: options.Decisions = None,
         owner: options.Owner = None,
         purpose: options.Purpose = None,
         date: options.Date = None,
@@ -140,7 +144,7 @@ def add_to(app: typer.Typer) -> None:
         about = options.said(locals())
         targets = Targets(None, markdown, report, quiet, about, junit, annotations)
         decides = Gate(accept_warnings, fail_on=fail_on)
-        asked = Asked(estimator, certify, out, targets, checkpoint, gate, decides)
+        asked = Asked(estimator, certify, out, targets, checkpoint, gate, decides, test_rows)
         raise typer.Exit(run(request, asked))
 
 
@@ -155,6 +159,7 @@ class Asked:
     checkpoint: Path | None
     gated_rows: str | None
     gate: Gate
+    test_rows: Path | None
 
     def check(self, request: TrainingRequest) -> None:
         """Raise an error for files that can't be written, and a gate that can't be closed."""
@@ -163,7 +168,9 @@ class Asked:
             self._check_trained_in_parts()
         check_target(self.out, "--out", request.file)
         self.targets.check(self.out, request.file)
-        check_target(self.checkpoint, "--checkpoint", self.out, request.file, *self.targets.files)
+        taken = (self.out, request.file, *self.targets.files)
+        check_target(self.checkpoint, "--checkpoint", *taken)
+        check_test_rows(self.test_rows, request, request.test_size, self.checkpoint, *taken)
         if self.gated_rows is not None:
             check_choice(self.gated_rows, "--gate", GATES)
             if self.gated_rows != "train" and request.test_size is None:
@@ -211,9 +218,14 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
             request.working(say),
         ):
             prepared = request.prepare_anywhere()
+            if asked.test_rows is not None:
+                assert isinstance(prepared, Prepared)  # --test-size is for rows in memory
+                write_test_rows(
+                    asked.test_rows, request, request.label, prepared.test_rows, console
+                )
             try:
                 with errors_in_options(request.options):
-                    classifier = _trained(request, prepared, asked, say)
+                    classifier = _trained(request, prepared, asked, say, console)
                     fitted = _saved_and_audited(request, prepared, classifier, asked, say)
             except KeyboardInterrupt:
                 if asked.checkpoint is not None and asked.checkpoint.exists():
@@ -241,7 +253,9 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
     return guarded(work)
 
 
-def _trained(request: TrainingRequest, prepared: AnyPrepared, asked: Asked, say: Say) -> Any:
+def _trained(
+    request: TrainingRequest, prepared: AnyPrepared, asked: Asked, say: Say, console: Console
+) -> Any:
     """Return the classifier, fitted to the encoded columns of the training rows."""
     more: dict[str, Any] = {"certify": True, "budget": request.budget} if asked.certify else {}
     classifier = request.classifier(
@@ -253,7 +267,7 @@ def _trained(request: TrainingRequest, prepared: AnyPrepared, asked: Asked, say:
     )
     classifier.set_params(gamma=request.gammas[0])
     train = prepared.train
-    with rounds_told(say):
+    with rounds_told(say, lambda words: tell(console, words, "yellow")):
         classifier.fit(
             train.features, train.labels, sensitive_features=train.protected,
             control_features=train.control, sample_weight=train.given_weight,
@@ -303,32 +317,5 @@ def _saved_and_audited(
     return Fitted(
         classifier, prepared, measured, asked.estimator, asked.out, to_trust, asked.gated_rows,
         fails_for_standing_out=asked.gate.asks_who_stands_out,
+        test_rows=asked.test_rows,
     )  # fmt: skip
-
-
-@contextmanager
-def rounds_told(say: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Pass what the classifier logs of its rounds on to the progress bar, and to nobody else."""
-
-    class Teller(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            # Records of rounds have these four; others are not for a progress bar.
-            if isinstance(record.args, tuple) and len(record.args) == 4:
-                done, of, error, unfairness = record.args
-                words = f"rounds at most: error {error:.4f}, unfairness {unfairness:.4f}"
-                say(words, cast(int, done), cast(int, of))
-
-    # The application's own handlers would print each round over the progress bar.
-    logger = logging.getLogger("gerrymend")
-    teller = Teller(logging.INFO)
-    level = logger.level
-    passes = logger.propagate
-    logger.addHandler(teller)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    try:
-        yield
-    finally:
-        logger.removeHandler(teller)
-        logger.setLevel(level)
-        logger.propagate = passes

@@ -27,7 +27,7 @@ from gerrymend.reporting.audit.model import (
 from gerrymend.reporting.audit.subgroup_words import summary_words, who_words
 from gerrymend.reporting.audit.text import missing_facts, warning_spans
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
-from gerrymend.reporting.audit.who_leads import described
+from gerrymend.reporting.audit.who_leads import EXPERTS, described
 from gerrymend.reporting.audit.words import unfairness_line, withheld_sentence
 from gerrymend.reporting.text import WIDEST, Facts, as_rich, fact_spans, joined, paragraph_spans
 from gerrymend.reporting.wording import capitalised, count, percent, unfairness, within_strata
@@ -36,6 +36,7 @@ from gerrymend.reporting.wording import capitalised, count, percent, unfairness,
 GATES = ("train", "test", "both")
 # From this part of the error of deciding all alike on, a model is no better than that.
 _NO_BETTER = 0.98
+_LEVELS = f"{LEVELS_UNKNOWN} (--since, gerrymend frontier)"
 _GRAVITY = ("within gamma", "undecided", "exceeds gamma")
 
 
@@ -51,6 +52,7 @@ class Fitted:
     to_trust: list[str]
     gate: str | None = None
     fails_for_standing_out: bool = False
+    test_rows: Path | None = None
 
     @property
     def names(self) -> list[str]:
@@ -136,14 +138,14 @@ def show(console: Console, fitted: Fitted, request: TrainingRequest, document: D
             paragraph_spans(shown.style, shown.heading, sentences, width),
             fact_spans([("Unfairness", unfairness_line(report))], width),
             *(
-                fact_spans(_sample(name, sample, rows), width)
+                fact_spans(_sample(_which(name, fitted, request), sample, rows), width)
                 for name, sample, rows in zip(
                     fitted.names, fitted.measured, fitted.prepared.samples, strict=True
                 )
             ),
             fact_spans(
                 [
-                    *([] if document.since else [("Who pays", LEVELS_UNKNOWN)]),
+                    *([] if document.since else [("Who pays", _LEVELS)]),
                     *_model(fitted, request, report),
                     *missing_facts(report),
                 ],
@@ -170,16 +172,28 @@ def _error_words(error: float, rows: Any) -> str:
     return f"{told}; to decide all alike has {percent(alike)}{useless}"
 
 
-def _sample(name: str, measured: OnRows, rows: Any) -> Facts:
+def _which(name: str, fitted: Fitted, request: TrainingRequest) -> tuple[str, str]:
+    """Return the name of some rows, and which they are: of test rows, how to have them."""
+    if name == "training rows":
+        return name, ""
+    where = "--test-rows FILE writes them" if fitted.test_rows is None else f"in {fitted.test_rows}"
+    return name, f", drawn by --seed {request.seed}; {where}"
+
+
+def _sample(which: tuple[str, str], measured: OnRows, rows: Any) -> Facts:
     """Return error, unfairness and worst subgroup of a model on some rows."""
+    name, drawn = which
     report = measured.report.to_dict()
     found = unfairness(report["unfairness"], report["gamma"])
     facts = [
-        (capitalised(name), count(report["n_rows"])),
+        (capitalised(name), f"{count(report['n_rows'])}{drawn}"),
         ("  error", _error_words(measured.error, rows)),
         ("  unfairness", f"{found} at worst; {proven_words(report, report['gamma'])}"),
     ]
-    for standing, one in described(report)[: 2 if report["disadvantaged"] else 1]:
+    # A formula for experts is told of above, as one that is below.
+    shown = described(report)
+    is_second = report["disadvantaged"] or [name for name, _ in shown[1:2]] == [EXPERTS]
+    for standing, one in shown[: 2 if is_second else 1]:
         facts.append((f"  {standing[0].lower()}{standing[1:]}", who_words(one)))
         facts.append(("", summary_words(one, report)))
     if report["withheld"]:

@@ -14,9 +14,9 @@ from rich.console import Console
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.exit_codes import INTERRUPTED
-from gerrymend.cli.fit import rounds_told
 from gerrymend.cli.options import DATA, FILE, TRAINING
 from gerrymend.cli.refit import fit_command
+from gerrymend.cli.rounds import rounds_told
 from gerrymend.cli.shared import (
     Output,
     Say,

@@ -8,15 +8,16 @@ from gerrymend.cli.exit_codes import OPTIONS, Decision, gate_decision
 from gerrymend.inputs.settings import check_choice
 from gerrymend.reporting.audit.chance import too_few_words, why_not_tested
 from gerrymend.reporting.audit.lead import leads_by_chance
-from gerrymend.reporting.audit.permutations import too_few
+from gerrymend.reporting.audit.permutations import fewest_draws, too_few
 
 
 class Gate(NamedTuple):
     """How a verdict becomes an exit code, as the options of these names say.
 
-    >>> Gate(if_chance="undecided").check(permutations=0)
+    >>> Gate(if_chance="undecided").check(permutations=5)
     Traceback (most recent call last):
-    ValueError: --if-chance undecided needs a p-value, and --permutations 0 makes none; ask for 199.
+    ValueError: --if-chance undecided needs a p-value of 0.05 or less, and --permutations 5 can \
+give none below 0.167; ask for 199, and for 19 at least.
     """
 
     accepts_warnings: bool = False
@@ -31,10 +32,14 @@ class Gate(NamedTuple):
             "--if-chance undecided": self.if_chance == "undecided",
             "--fail-on stands-out": self.asks_who_stands_out,
         }
+        fewest = fewest_draws()
         for option_given, is_given in needs.items():
-            if is_given and permutations == 0:
+            if is_given and 0 <= permutations < fewest:
+                least = 1 / (1 + permutations)
+                can = f"can give none below {least:.3g}" if permutations else "makes none"
                 raise ValueError(
-                    f"{option_given} needs a p-value, and --permutations 0 makes none; ask for 199."
+                    f"{option_given} needs a p-value of 0.05 or less, and --permutations "
+                    f"{permutations} {can}; ask for 199, and for {fewest} at least."
                 )
 
     def decide(

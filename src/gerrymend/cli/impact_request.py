@@ -144,7 +144,9 @@ class ImpactRequest(TableRequest):
         import polars as pl
 
         single = {**self.decided, "--weight": self.weight}
-        frame, attributes, _ = self.with_protected(self.open(self.file, single), self.file)
+        frame, attributes, _ = self.with_protected(
+            self.open(self.file, single), self.file, self.decided
+        )
         named = [*(column for column in single.values() if column is not None), *attributes]
         try:
             return frame.select(list(dict.fromkeys(named))).collect(), attributes

@@ -53,7 +53,12 @@ def _said(words: str) -> Any:
 def said(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a report is to say, of all options by name, as arguments of its document."""
     names = ("title", "owner", "purpose", "date", "since")
-    return {"model": given["model_name"], **{name: given[name] for name in names}}
+    words = given["decisions"]
+    return {
+        "model": given["model_name"],
+        **{name: given[name] for name in names},
+        "decisions": None if words is None else words.split(","),
+    }
 
 
 File = Annotated[Path, typer.Argument(
@@ -162,6 +167,10 @@ Since = Annotated[Path | None, option(
     metavar="FILE", show_default=False)]  # fmt: skip
 Title = Annotated[str | None, _said("Title of the report.")]
 ModelName = Annotated[str | None, _said("Which model this is about.")]
+Decisions = Annotated[str | None, option(
+    "Words for the negative and the positive decision, for the report to say who is refused in "
+    "place of “decided granted = 0”: refused,granted.", "What the report says of the model",
+    metavar="WORDS", show_default=False)]  # fmt: skip
 Owner = Annotated[str | None, _said("Who answers for the model.")]
 Purpose = Annotated[str | None, _said("What the model decides.")]
 Date = Annotated[str | None, _said("As of when, if not as of today.")]

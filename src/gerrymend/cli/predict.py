@@ -59,7 +59,8 @@ def add_to(app: typer.Typer) -> None:
             "Columns of FILE to write before the predictions, as they are: an identifier, say.",
             _PREDICTION, "--id", metavar="COLUMNS", show_default=False)] = None,
         probabilities: Annotated[bool, option(
-            "Write the probability of deciding positive too.", _PREDICTION,
+            "Write the probability of deciding the positive label, the last of the two in order, "
+            "too.", _PREDICTION,
             "--probabilities")] = False,
         seed: Annotated[int | None, option(
             "Seed of the draws.", _PREDICTION, min=0,
@@ -118,7 +119,10 @@ def run(asked: Asked, trusted: list[str]) -> int:
             frame, ids = _features(model, asked)
             decided = _decided(model, frame, asked.probabilities, asked.seed)
             escaped = write_table(_beside(ids, decided), asked.out)
-        _tell(Output(highlight=False, quiet=asked.quiet), decided, asked.out, escaped)
+        out = Output(highlight=False, quiet=asked.quiet)
+        _tell(out, decided, asked.out, escaped)
+        if asked.probabilities:
+            tell(out, f"The probability is that of deciding {model.classes_[-1]}.")
         return 0
 
     return guarded(work)

@@ -45,7 +45,7 @@ def with_dates(
     day = check_unit(unit)
     names = []
     for name in protected:
-        dates = _dates(frame, name)
+        dates = dates_of(frame, name)
         if dates is None:
             names.append(name)
             continue
@@ -61,7 +61,7 @@ def with_dates(
     return frame, names
 
 
-def _dates(frame: "pl.LazyFrame", name: str) -> "pl.Expr | None":
+def dates_of(frame: "pl.LazyFrame", name: str) -> "pl.Expr | None":
     """Return a column as dates; None where it has none, or texts that are not all dates."""
     import polars as pl
 

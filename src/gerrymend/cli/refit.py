@@ -1,11 +1,14 @@
 """Commands that train what was seen: a point of `gerrymend frontier`, or after an audit."""
 
 import shlex
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import fields
 
 from gerrymend._runtime.command_lines import option_words
 from gerrymend.cli.audit_request import AuditRequest
+from gerrymend.cli.protected_dates import dates_of
+from gerrymend.cli.table_encoding import is_trainable
+from gerrymend.cli.table_files import first_rows
 from gerrymend.cli.table_request import TableRequest
 from gerrymend.cli.training_request import TrainingRequest
 
@@ -13,6 +16,8 @@ from gerrymend.cli.training_request import TrainingRequest
 _OWN = {"file", "gammas", "notion", "drop", "prediction", "score", "threshold"}
 # What the model of today decides: `gerrymend frontier` takes it, and `gerrymend fit` doesn't.
 _DECIDED = {"prediction", "score", "threshold"}
+# An id shows in so many rows.
+_LOOKED_AT = 10_000
 
 
 def fit_command(request: TrainingRequest, gamma: float, notion: str, estimator: str) -> str:
@@ -35,8 +40,28 @@ def fit_command(request: TrainingRequest, gamma: float, notion: str, estimator: 
     return shlex.join([*words, "--out", "model.skops"])
 
 
-def training_commands(request: AuditRequest) -> list[str]:
+def untrainable_columns(request: AuditRequest) -> list[str]:
+    """Return the columns that the commands drop, such as an id or a date, by the first rows.
+
+    Each day of a date would be a value of its own, and be learnt by heart. Of standard input
+    nothing more can be read, and of parts on workers nothing is brought here.
+    """
+    if str(request.file) == "-" or request.engine == "dask" or request.features is not None:
+        return []
+    rows = first_rows(request.file, request.reading, _LOOKED_AT)
+    named = {request.label, request.weight, *request.decided.values()}
+    there = [name for name in rows.columns if name not in named]
+    return [
+        name
+        for name in there
+        if not is_trainable(rows[name]) or dates_of(rows.lazy(), name) is not None
+    ]
+
+
+def training_commands(request: AuditRequest, untrainable: Sequence[str] = ()) -> list[str]:
     """Return what shows the cost of a fairer model than the one audited, and what trains one.
+
+    Columns that are `untrainable` are dropped.
 
     >>> from pathlib import Path
     >>> request = AuditRequest(Path("people.csv"), "y", ["sex"], prediction="d", drop_missing=True)
@@ -44,22 +69,26 @@ def training_commands(request: AuditRequest) -> list[str]:
     ...     print(command)
     gerrymend frontier people.csv --label y --protected sex --prediction d --drop-missing \
 --test-size 0.3
-    gerrymend fit people.csv --label y --protected sex --drop-missing --drop d --gamma 0.01 --out \
-model.skops
+    gerrymend fit people.csv --label y --protected sex --drop-missing --drop d --gamma 0.01 \
+--test-size 0.3 --out model.skops
     """
     own = {"file", "test_size", "budget"}
     # A probability is no option there, and nothing to train on.
-    drawn = option_words("--drop", [request.probability] if request.probability else [])
-    drop = option_words("--drop", [] if request.features else list(request.decided.values()))
-    # Which reads files in memory alone.
-    frontier = [*_table_words(request, own), *([] if request.features else drawn)]
-    fit = [*_table_words(request, own | _DECIDED), *drop, *option_words("--gamma", request.gamma)]
-    commands = [
-        ["frontier", *frontier, "--test-size", "0.3"],
-        ["fit", *fit, "--out", "model.skops"],
-    ]
-    if request.engine == "dask":
-        del commands[0]
+    drawn = [request.probability] if request.probability else []
+    decided = list(request.decided.values())
+    drops = (
+        [] if request.features else option_words("--drop", [*names, *untrainable])
+        for names in (drawn, decided)
+    )
+    drawn_too, decided_too = drops
+    frontier = [*_table_words(request, own), *drawn_too]
+    fit = [*_table_words(request, own | _DECIDED), *decided_too]
+    fit += option_words("--gamma", request.gamma)
+    out = ["--out", "model.skops"]
+    tested = ["--test-size", "0.3"]
+    commands = [["frontier", *frontier, *tested], ["fit", *fit, *tested, *out]]
+    if request.engine == "dask":  # which a frontier does not read, and no rows are kept out of
+        commands = [["fit", *fit, *out]]
     return [shlex.join(["gerrymend", *command]) for command in commands]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.missing_values import MissingValues
-from gerrymend.cli.table_files import open_as_written, unreadable, write_table
+from gerrymend.cli.table_files import is_text, open_as_written, unreadable, write_again
 from gerrymend.cli.table_request import TableRequest, check_named
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # A column of its own, by which rows that were dropped are dropped from what is written: no file
 # and no shell can name it.
-_ROW = "\0row"
+ROW = "\0row"
 # The new column is called as the score, with this after it.
 _PATCHED = "_patched"
 
@@ -51,11 +51,13 @@ class ScoreTable(NamedTuple):
         frame, written = open_as_written(request.file, named, request.reading, texts)
         check_named(frame, single, request.file)
         there = frame.collect_schema().names()
-        frame, found, missing = request.with_protected(frame.with_row_index(_ROW), request.file)
+        needed = {option: name for option, name in single.items() if option != "--weight"}
+        numbered = frame.with_row_index(ROW)
+        frame, found, missing = request.with_protected(numbered, request.file, needed)
         try:
             used = dict.fromkeys([*named, *found])
-            table = frame.select(list(dict.fromkeys([*used, *there, _ROW]))).collect()
-            rows = table[_ROW]
+            table = frame.select(list(dict.fromkeys([*used, *there, ROW]))).collect()
+            rows = table[ROW]
             kept = written.collect()[rows]
         except pl.exceptions.PolarsError as error:
             raise unreadable(request.file, error) from None
@@ -78,19 +80,9 @@ class ScoreTable(NamedTuple):
         """
         import polars as pl
 
-        typed = out.suffix.lower() in (".parquet", ".xlsx")
-        whole = (self.typed if typed else self.written).with_columns(
-            pl.Series(patched_name(score), scores)
-        )
-        texts = (pl.String, pl.Categorical, pl.Enum)
-        numbers = [name for name, dtype in self.typed.schema.items() if dtype not in texts]
-        try:
-            return write_table(whole, out, numbers)
-        except pl.exceptions.PolarsError as error:
-            reason = str(error).partition("\n")[0].rstrip(".")
-            raise ValueError(
-                f"--out {out} can't hold all columns of the file: {reason}. Name a .parquet file."
-            ) from None
+        rows = self.written if is_text(out) else self.typed
+        whole = rows.with_columns(pl.Series(patched_name(score), scores))
+        return write_again(whole, self.typed.schema, out, "--out")
 
 
 def patched_name(score: str) -> str:

@@ -182,6 +182,21 @@ def check_few_texts(name: str, distinct: int, n_rows: int) -> None:
         )
 
 
+def is_trainable(values: "pl.Series") -> bool:
+    """Return whether a model can be trained on a column: not if it tells rows apart, for one.
+
+    >>> import polars as pl
+    >>> [is_trainable(pl.Series([f"{i // n}" for i in range(100)])) for n in (1, 2)]
+    [False, True]
+    """
+    try:
+        if kind_of(values.name, values.dtype) == TEXT:
+            check_few_texts(values.name, values.n_unique(), len(values))
+    except ValueError:
+        return False
+    return True
+
+
 def check_kinds(wanted: Mapping[str, str], frame: "pl.DataFrame", file: Any) -> None:
     """Raise a ValueError for a column of another kind than the model was trained on.
 

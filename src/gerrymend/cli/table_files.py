@@ -6,7 +6,7 @@ What is no table is refused with a ValueError in plain words.
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,6 +58,26 @@ def open_table(
     for what is no table.
     """
     return _opened(path, source_of(path), wanted, reading or Reading(), texts)
+
+
+def first_rows(path: Path, reading: Reading, n_rows: int) -> "pl.DataFrame":
+    """Return so many rows of a file, its columns with the types that fit these."""
+    pl = need("polars", "Reading a file needs")
+    source = source_of(path)
+    try:
+        if _kind_of(source) != _CSV:
+            return _typed(path, source, reading.missing, ()).head(n_rows).collect()
+        return pl.read_csv(
+            source,
+            separator=_separator(path, source, (), reading.separator),
+            null_values=list(reading.missing),
+            decimal_comma=reading.decimal == ",",
+            glob=False,
+            infer_schema_length=n_rows,
+            n_rows=n_rows,
+        )
+    except pl.exceptions.PolarsError as error:
+        raise unreadable(path, error) from None
 
 
 def open_as_written(
@@ -239,12 +259,12 @@ def write_table(frame: "pl.DataFrame", path: Path, numbers: Sequence[str] = ()) 
     import polars as pl
 
     content = io.BytesIO()
-    if path.suffix.lower() == ".parquet":
-        frame.write_parquet(content)
-        write_whole(path, content.getvalue())
-        return False
     if path.suffix.lower() == ".xlsx":
         write_whole(path, as_sheet(path, frame))
+        return False
+    if not is_text(path):
+        frame.write_parquet(content)
+        write_whole(path, content.getvalue())
         return False
     names = {name: f"'{name}" for name in frame.columns if re.match(_FORMULA, name)}
     frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
@@ -252,6 +272,36 @@ def write_table(frame: "pl.DataFrame", path: Path, numbers: Sequence[str] = ()) 
     safe.rename(names).write_csv(content)
     write_whole(path, content.getvalue())
     return bool(names) or not safe.equals(frame)
+
+
+def is_text(path: Path) -> bool:
+    """Return whether a table that is written there is CSV, by its name: the others have types.
+
+    >>> is_text(Path("p.csv")), is_text(Path("p.PARQUET")), is_text(Path("p.xlsx"))
+    (True, False, False)
+    """
+    return path.suffix.lower() not in (".parquet", ".xlsx")
+
+
+def write_again(
+    rows: "pl.DataFrame", types: "Mapping[str, pl.DataType]", path: Path, option: str
+) -> bool:
+    """Write rows of a file that was read; return whether texts of a CSV were escaped.
+
+    `types` are those of the file's columns: in rows that `open_as_written` left as text, numbers
+    are no formulas. Raises a ValueError, which names the option, for what CSV can't hold.
+    """
+    import polars as pl
+
+    texts = (pl.String, pl.Categorical, pl.Enum)
+    numbers = [name for name, dtype in types.items() if dtype not in texts]
+    try:
+        return write_table(rows, path, numbers)
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise ValueError(
+            f"{option} {path} can't hold all columns of the file: {reason}. Name a .parquet file."
+        ) from None
 
 
 def _no_formulas(numbers: Sequence[str]) -> "pl.Expr":

@@ -157,12 +157,17 @@ class TableRequest:
         return Reading(self.separator, self.decimal, self.missing, categorical)
 
     def with_protected(
-        self, frame: "pl.LazyFrame", file: Path, counts: str | None = None
+        self,
+        frame: "pl.LazyFrame",
+        file: Path,
+        needed: Mapping[str, str | None],
+        counts: str | None = None,
     ) -> "tuple[pl.LazyFrame, list[str], MissingValues]":
         """Return the frame with dates as numbers, numbers in ranges, and the protected columns.
 
-        Rows in which these are missing are dropped, and told as the third, if that was asked for.
-        A line of a frame with `counts` stands for as many rows.
+        Rows in which these are missing are dropped, and told as the third, if that was asked for;
+        others lack no value of the columns that are `needed`, by option. A line of a frame with
+        `counts` stands for as many rows.
         """
         there = frame.collect_schema().names()
         attributes = _named_once(self.protected, "--protected", there, file)
@@ -174,7 +179,8 @@ class TableRequest:
             if not self.drop_missing:
                 return frame, attributes, NONE_MISSING
             columns = [*attributes, *(self.controls_in(frame) or [])]
-            frame, missing = without_missing(frame, columns, counts)
+            named = {option: name for option, name in needed.items() if name is not None}
+            frame, missing = without_missing(frame, columns, named, counts)
             return frame, attributes, missing
         except pl.exceptions.PolarsError as error:  # which reads some rows
             raise unreadable(file, error) from None

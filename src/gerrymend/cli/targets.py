@@ -61,7 +61,7 @@ class Targets(NamedTuple):
             check_target(target, option, *taken)
             taken.append(target)
         check_page(self.page, *taken)
-        with errors_in_options({"since": "--since"}):
+        with errors_in_options({"since": "--since", "decisions": "--decisions"}):
             Document.of(**self.document)
 
     @contextmanager

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.cli.dask_training import Chosen, PreparedThere, prepare_there
+from gerrymend.cli.score_tables import ROW
 from gerrymend.cli.shared import errors_in_options, split
 from gerrymend.cli.table_encoding import (
     check_not_identifiers,
@@ -97,6 +99,8 @@ class Prepared:
         Names of the features before they were encoded.
     missing : MissingValues
         Rows that were dropped.
+    test_rows : array of int
+        The places of the test rows in the file, in order.
     """
 
     encoder: "ColumnTransformer"
@@ -104,6 +108,7 @@ class Prepared:
     test: Sample | None
     columns: list[str]
     missing: MissingValues
+    test_rows: NDArray[np.intp]
 
     @property
     def samples(self) -> list[Sample]:
@@ -237,11 +242,11 @@ class TrainingRequest(TableRequest):
         """
         import polars as pl
 
-        frame, chosen, missing = self._chosen()
+        frame, chosen, missing = self._chosen(numbered=True)
         features = chosen.features
         wanted = [*self.decided.values(), *chosen.names]
         try:
-            table = frame.select(list(dict.fromkeys(wanted))).collect()
+            table = frame.select([*dict.fromkeys(wanted), ROW]).collect()
         except pl.exceptions.PolarsError as error:
             raise unreadable(self.file, error) from None
         with errors_in_options(self.options):
@@ -263,15 +268,22 @@ class TrainingRequest(TableRequest):
                 features=used,
                 pos_label=self.positive_label(frame),
             )
-            return self._encode(self._with_today(rows, table), missing)
+            return self._encode(self._with_today(rows, table), missing, table[ROW].to_numpy())
 
-    def _chosen(self) -> "tuple[pl.LazyFrame, Chosen, MissingValues]":
-        """Return the file with the columns that are used, and the rows that were dropped."""
+    def _chosen(self, *, numbered: bool = False) -> "tuple[pl.LazyFrame, Chosen, MissingValues]":
+        """Return the file with the columns that are used, and the rows that were dropped.
+
+        If it is `numbered`, a column has the place of each row in the file.
+        """
         single = {"--label": self.label, "--weight": self.weight, **self.decided}
         frame = self.open(self.file, single)
         features = self._features(frame.collect_schema().names())
         controls = self.controls_in(frame)
-        frame, protected, missing = self.with_protected(frame, self.file)
+        if numbered:
+            frame = frame.with_row_index(ROW)
+        frame, protected, missing = self.with_protected(
+            frame, self.file, {"--label": self.label, **self.decided}
+        )
         return frame, Chosen(self.label, self.weight, features, protected, controls), missing
 
     def _with_today(self, rows: Sample, table: "pl.DataFrame") -> Sample:
@@ -285,12 +297,21 @@ class TrainingRequest(TableRequest):
             return replace(rows, p=at_least(scores, self.cut, "today").astype(np.float64))
         return rows
 
-    def _encode(self, rows: Sample, missing: MissingValues) -> Prepared:
-        """Return the rows encoded, by an encoder that has seen only those to train on."""
+    def _encode(
+        self, rows: Sample, missing: MissingValues, places: NDArray[np.integer[Any]]
+    ) -> Prepared:
+        """Return the rows encoded, by an encoder that has seen only those to train on.
+
+        `places` are those of the rows in the file.
+        """
         train = rows
         test = None
+        test_rows = np.empty(0, dtype=np.intp)
         if self.test_size is not None:
-            train, test = rows.split(self.test_size, self.seed)
+            kept, out = rows.places_of_split(self.test_size, self.seed)
+            train = rows.take(kept)
+            test = rows.take(out)
+            test_rows = places[out].astype(np.intp)
         # Fitted to the training rows alone: test rows must not shape the features they are tested
         # with.
         encoder = make_encoder(rows.features, impute=self.impute).fit(train.features)
@@ -298,7 +319,7 @@ class TrainingRequest(TableRequest):
             note_unseen(encoder, test.features, "the test rows")
             test = replace(test, features=encoded(encoder, test.features))
         train = replace(train, features=encoded(encoder, train.features))
-        return Prepared(encoder, train, test, list(rows.features.columns), missing)
+        return Prepared(encoder, train, test, list(rows.features.columns), missing, test_rows)
 
     def _features(self, there: list[str]) -> list[str]:
         """Return the columns that decisions may use.

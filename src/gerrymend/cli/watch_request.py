@@ -54,7 +54,7 @@ class WatchRequest(TableRequest):
 
         (decided,) = self.decided.values()
         single = {"--label": self.label, **self.decided}
-        frame, attributes, _ = self.with_protected(self.open(self.file, single), self.file)
+        frame, attributes, _ = self.with_protected(self.open(self.file, single), self.file, single)
         try:
             with errors_in_options(self.options):
                 watch = self._watch(frame)

@@ -215,6 +215,13 @@ class Sample:
 
         With control features they are of each label in each stratum, where that has two rows.
         """
+        kept, out = self.places_of_split(test_size, seed)
+        return self.take(kept), self.take(out)
+
+    def places_of_split(
+        self, test_size: float, seed: int
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the places of the rows that `split` keeps, and of those that it keeps out."""
         try:
             kept, out = train_test_split(
                 np.arange(len(self.labels)),
@@ -229,7 +236,7 @@ class Sample:
                 f"can't be kept out of {len(self.labels):,} rows so that {what} on both sides: "
                 f"{error}",
             ) from None
-        return self._take(np.sort(kept)), self._take(np.sort(out))
+        return np.sort(kept), np.sort(out)
 
     def _kinds(self) -> NDArray[Any]:
         """Return labels, or numbers of label and stratum; a row alone is with most of its label."""
@@ -255,7 +262,7 @@ class Sample:
         """Return what an audit needs: small to send."""
         return replace(self, features=None)
 
-    def _take(self, rows: NDArray[np.intp]) -> "Sample":
+    def take(self, rows: NDArray[np.intp]) -> "Sample":
         """Return these rows; categories that none of them has are dropped."""
         return replace(
             self,
@@ -340,7 +347,8 @@ def too_large(number: int, such_as: float, argument: str) -> ArgumentError:
 def read_vector(values: Any, argument: str) -> NDArray[Any]:
     """Return labels or decisions as an array of one dimension; raise if any are missing."""
     vector = as_vector(values, argument)
-    check_none(int(are_missing(vector).sum()), argument)
+    missing = are_missing(vector)
+    check_none(int(missing.sum()), argument, int(missing.argmax()), len(vector))
     return vector
 
 

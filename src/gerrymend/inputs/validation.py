@@ -186,15 +186,25 @@ def are_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     return missing
 
 
-def check_none(missing: int, argument: str) -> None:
-    """Raise ValueError if the number of missing values isn't 0."""
-    if missing:
-        rows = (
-            "value; fill it in or drop that row"
-            if missing == 1
-            else ("values; fill in or drop these rows")
-        )
-        raise ArgumentError(argument, f"has {missing} missing {rows}.")
+def check_none(missing: int, argument: str, first: int | None = None, n_rows: int = 0) -> None:
+    """Raise ValueError if the number of missing values isn't 0.
+
+    `first` is the position of the first of `n_rows` rows that lack one, where rows have an order.
+
+    >>> check_none(2, "y_true", first=16, n_rows=300)
+    Traceback (most recent call last):
+    gerrymend._runtime.errors.ArgumentError: y_true has 2 missing values; fill in or drop these \
+rows (the first is row 17 of 300).
+    """
+    if not missing:
+        return
+    words = "value; fill it in or drop that row"
+    words = words if missing == 1 else "values; fill in or drop these rows"
+    where = ""
+    if first is not None:
+        which = "it is" if missing == 1 else "the first is"
+        where = f" ({which} row {first + 1:,} of {n_rows:,})"
+    raise ArgumentError(argument, f"has {missing} missing {words}{where}.")
 
 
 def as_pair(classes: NDArray[Any]) -> tuple[Any, Any]:

@@ -45,6 +45,9 @@ def fact_spans(facts: Facts, width: int) -> list[Span]:
     spans = []
     for name, text in facts:
         shown = visible(name)
+        if len(shown) >= _NAME_WIDTH:  # it would run into the text
+            spans.append(("dim", f"{shown}\n"))
+            shown = ""
         for line in wrapped(text, width - _NAME_WIDTH):
             spans += [("dim", f"{shown:<{_NAME_WIDTH}}"), ("", f"{line}\n")]
             shown = ""

@@ -338,6 +338,20 @@ def decision_words(report: Mapping[str, Any]) -> tuple[str, str]:
     return label_words({"labels": report["labels"], "columns": {"label": name}})
 
 
+def decided_words(report: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what happens to those who are decided negative, and positive, as a participle.
+
+    >>> decided_words({"labels": [0, 1], "columns": {"label": "repaid", "decision": "granted"}})
+    ('decided granted = 0', 'decided granted = 1')
+    >>> decided_words({"labels": [0, 1], "columns": {"decisions": ("refused", "granted")}})
+    ('refused', 'granted')
+    """
+    negative, positive = report.get("columns", {}).get("decisions") or (
+        f"decided {one}" for one in decision_words(report)
+    )
+    return negative, positive
+
+
 def digits(number: float) -> str:
     """Return a number that a user gave, with all the digits that tell it from others.
 

@@ -29,6 +29,8 @@ from gerrymend.reporting.audit.who_leads import (
     is_largest,
     is_named,
     is_nobody,
+    is_part,
+    is_tested_itself,
     largest,
     leads,
     own_p_value,
@@ -111,6 +113,15 @@ def is_of_another(report: Report) -> bool:
     return stands_alone(report) or is_for_experts(report)
 
 
+def tells_own_chance(report: Report) -> bool:
+    """Return whether who leads is no chance by its own test, and that of a formula says no more.
+
+    That one is told where the formula is, for experts.
+    """
+    is_tested = is_tested_itself(report) and not is_part(report)
+    return is_tested and is_of_another(report) and not is_chance(report)
+
+
 def p_words(report: Report) -> str:
     """Return the p-value of who leads by its unfairness, on which rows, and by which search.
 
@@ -180,10 +191,16 @@ def why_not_tested(report: Report) -> str:
 
 
 def too_few_words(report: Report) -> str:
-    """Say that so many draws can't give a p-value of 5 %, and how many can."""
-    enough = f"{count(enough_draws(report))} are enough"
-    told = f"{_made(report)} too few for p = 0.05; {enough}"
-    return "; ".join(filter(None, [told, no_time_words(report)]))
+    """Say that so many draws can't give a p-value of 5 %, how many can, and how to get them."""
+    enough = count(enough_draws(report))
+    asked = report.get("permutations_asked")
+    if asked is None:
+        return f"{_made(report)} too few for p = 0.05; {enough} are enough"
+    made = count(report["n_permutations"])
+    return (
+        f"there was time for {made} of the {count(asked)} {draws_of(report, 'value').noun} that "
+        f"were asked for, and p = 0.05 takes {enough}; give more time (budget, --budget)"
+    )
 
 
 def _made(report: Report) -> str:
@@ -213,7 +230,7 @@ def permutation_sentences(report: Report, *, example: bool = True) -> list[str]:
         nothing = f"In 19 of 20 {noun} ({draws} in all) the search found no difference at all"
         return [f"{nothing}: any that is there is no chance.", tested]
     if line is None:
-        return [f"{too_few_words(report)}.", tested]
+        return [f"{capitalised(too_few_words(report))}.", tested]
     found = in_unit(unfairness(line), report)
     # One that stands out for its size may be no chance, and have less.
     unless = ", unless the group is tested for itself" if stands_out(report) else ""

@@ -12,7 +12,7 @@ from gerrymend.reporting.audit.class_words import class_sentences
 from gerrymend.reporting.audit.score_words import direction_of_scores, of_scores
 from gerrymend.reporting.audit.strata import strata_sentences
 from gerrymend.reporting.audit.subgroup_words import compared_sentence, notion_meaning
-from gerrymend.reporting.wording import capitalised, decision_words, label_words
+from gerrymend.reporting.wording import capitalised, decided_words, decision_words, label_words
 
 Report = Mapping[str, Any]
 
@@ -97,16 +97,20 @@ def has_group(report: Report) -> bool:
 def _about_labels(report: Report) -> list[str]:
     """Say which label is positive, what rates count, and what is favourable."""
     negative, positive = label_words(report)
-    refused, granted = decision_words(report)
+    columns = decision_words(report)
+    refused, granted = decided_words(report)
     sentences = [f"{positive} is the positive {labelled(report)}, {negative} the negative one."]
-    if granted != positive:
-        sentences.append(f"Decided positive are rows with {granted}.")
+    if granted != f"decided {columns[1]}":
+        who = f"Who is decided {columns[1]} is {granted}, and who is decided {columns[0]} {refused}"
+        sentences.append(f"{who}.")
+    elif columns[1] != positive:
+        sentences.append(f"Decided positive are rows with {columns[1]}.")
     for one in report["notions"]:
         if meaning := notion_meaning(one["name"], report):
             sentences.append(f"The {in_words(one['name'])} is, {meaning}.")
     if report["favourable"] is not None:
         good = granted if report["favourable"] == "positive" else refused
-        sentences.append(f"To be decided {good} is favourable.")
+        sentences.append(f"To be {good} is favourable.")
     return sentences
 
 

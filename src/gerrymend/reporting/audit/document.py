@@ -22,6 +22,7 @@ class Document:
 
     `date` is as it is to be shown, and `since` the plain data of an earlier report. `label` and
     `decision` are the names of their columns; decisions that are scores are cut at `threshold`.
+    `decisions` are words for the two, the negative one first: ("refused", "granted").
     `commands` are what to type next, where the command that made the report knows its file.
 
     >>> Document.of(model="Loans 4.2", date=datetime.date(2025, 1, 31)).facts
@@ -37,6 +38,7 @@ class Document:
     label: str | None = None
     decision: str | None = None
     threshold: float | None = None
+    decisions: tuple[str, str] | None = None
     commands: tuple[str, ...] = ()
 
     @classmethod
@@ -52,6 +54,7 @@ class Document:
         label: str | None = None,
         decision: str | None = None,
         threshold: float | None = None,
+        decisions: Sequence[str] | None = None,
         commands: Sequence[str] = (),
     ) -> "Document":
         """Check what a caller says; raise ArgumentError for what can't be shown.
@@ -71,8 +74,11 @@ class Document:
         shown = {name: value for name, value in given.items() if value and value.strip()}
         if threshold is not None and not isinstance(threshold, int | float):
             raise ArgumentError("threshold", f"must be a number; got {threshold!r}.")
+        words = None if decisions is None else _two_words(decisions)
         earlier = None if since is None else _earlier(since)
-        return cls(**shown, since=earlier, threshold=threshold, commands=tuple(commands))
+        return cls(
+            **shown, since=earlier, threshold=threshold, decisions=words, commands=tuple(commands)
+        )
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -85,7 +91,10 @@ class Document:
         Sentences then say "granted = 1" in place of “1”.
         """
         names = ("label", "decision", "threshold")
-        return {**report, "columns": {name: getattr(self, name) for name in names}}
+        columns = {name: getattr(self, name) for name in names}
+        if self.decisions is not None and len(report["labels"]) == 2:  # of more there are more
+            columns["decisions"] = self.decisions
+        return {**report, "columns": columns}
 
     def to_dict(self) -> dict[str, str]:
         """Return what was said of the model and the report, as plain data."""
@@ -102,6 +111,20 @@ def audit_json(report: Mapping[str, Any], document: Document = PLAIN) -> str:
     about = document.to_dict()
     data = {**report, **({"about": about} if about else {})}
     return json_text(data, indent=2)
+
+
+def _two_words(given: Any) -> tuple[str, str]:
+    """Return the words for the two decisions; raise ArgumentError unless they are two."""
+    words = given if isinstance(given, list | tuple) else ()
+    negative, positive = words if len(words) == 2 else ("", "")
+    are_texts = isinstance(negative, str) and isinstance(positive, str)
+    if not are_texts or not negative.strip() or not positive.strip() or negative == positive:
+        raise ArgumentError(
+            "decisions",
+            f"must be two words, for the negative decision and the positive one, such as refused "
+            f"and granted; got {given!r}.",
+        )
+    return negative.strip(), positive.strip()
 
 
 def _earlier(since: Any) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from gerrymend.reporting.audit.formulas import is_formula, is_long
 from gerrymend.reporting.audit.other_rows import are_confirmed, confirmation
 from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.said import among_words, core_sentences, said_sentences
-from gerrymend.reporting.audit.standing_out import shared_sentence, sharpest_sentence
+from gerrymend.reporting.audit.standing_out import sharpest_sentence
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.subgroup_words import (
     rate_in_words,
@@ -23,7 +23,7 @@ from gerrymend.reporting.audit.subgroup_words import (
     who_is_in,
 )
 from gerrymend.reporting.audit.who_leads import (
-    is_chance,
+    is_calm,
     is_for_experts,
     is_rest,
     is_the_same,
@@ -37,7 +37,7 @@ from gerrymend.reporting.audit.who_leads import (
     stands_for,
     who_is,
 )
-from gerrymend.reporting.wording import bound, count, percent, unfairness
+from gerrymend.reporting.wording import bound, capitalised, count, unfairness
 
 Report = Mapping[str, Any]
 
@@ -105,23 +105,26 @@ def _named(one: Mapping[str, Any]) -> str:
 def leading_sentences(report: Report, rows: str) -> list[str]:
     """Say who has the largest unfairness, in how many cases that shows, and by what it leads.
 
-    One that takes a formula, before which who stands out leads, is for experts.
+    One that takes a formula, before which who stands out leads, is for experts. Of one that chance
+    may have made, as all that was found, cases would be counted of nobody.
     """
     first = largest(report)
     if first is None:
         return []
-    shared = shared_sentence(first, report)
-    if is_for_experts(report):
-        beside = _exceeding_beside(report) or _for_experts(report)
-        return [*filter(None, [beside, shared])]
     worst = report["worst"]
     exceeds = worst is not None and abs(worst["unfairness"]) > report["gamma"]
+    if is_for_experts(report):
+        beside = exceeding_beside(report) or _below_for_experts(report)
+        return [beside] if exceeds else []
     is_mean = first.get("unit") is not None  # which is told for how many, allowed or not
     cases = cases_sentence(first, report) if exceeds or is_mean else None
     # Of two groups it was said already, of the one that leads, that unfairness counts its size.
     word = None if sharpest_leads(report) else _size_word(first, report)
     counts = counts_sentence(word, average(report)) if word else None
-    return [_lead_sentences(report, rows)[0], *filter(None, [cases, shared, counts])]
+    lead = _lead_sentences(report, rows)[0]
+    if is_calm(report):
+        return [lead]
+    return [lead, *filter(None, [cases, counts])]
 
 
 def _size_word(first: Mapping[str, Any], report: Report) -> str:
@@ -138,35 +141,26 @@ def inner_sentences(report: Report) -> list[str]:
 
 
 def other_sentences(report: Report, rows: str) -> list[str]:
-    """Say who else can be said in a sentence, who is most favoured, and what is for experts.
+    """Say who else can be said in a sentence, and who is most favoured.
 
-    What is for experts is left to the facts where chance may have made it.
+    What is for experts is left to the facts.
     """
-    if largest(report) is None:
+    if largest(report) is None or is_calm(report):
         return []
     favoured = _lead_sentences(report, rows)[1:]
     if sharpest_leads(report):
         return favoured
-    is_another = stands_alone(report) and not is_chance(report)
-    experts = [_for_experts(report)] if is_another else []
-    return [*said_sentences(report), *favoured, *experts]
+    return [*said_sentences(report), *favoured]
 
 
-def _for_experts(report: Report) -> str:
-    """Say who is the worst of all that was searched, where a group that can be named leads."""
+def _below_for_experts(report: Report) -> str:
+    """Say whose the largest unfairness is, where a group that can be named leads."""
     first = leads(report)[0]
-    who = f"{stands_for(report)} is {_named(first)}"
-    told = (
-        f"For experts: {who}, {count(first['size'])} "
-        f"rows: {rate_sentence(first)}; its unfairness is {amount(first['unfairness'], report)}"
-    )
-    if not stands_alone(report):
-        return f"{told}, and {allowed_words(report)}; {_not_ruled_out(report)}."
-    part = percent(report["in_a_sentence"]["subgroup"]["unfairness"] / first["unfairness"])
-    return f"{told}, and {_not_ruled_out(report)}. The group above has {part} as much."
+    found = f"{amount(first['unfairness'], report)}, and {_not_ruled_out(report)}"
+    return f"{capitalised(stands_for(report))}, which is told below for experts, has {found}."
 
 
-def _exceeding_beside(report: Report) -> str | None:
+def exceeding_beside(report: Report) -> str | None:
     """Say which group exceeds gamma, where one that is allowed leads before it; None elsewhere.
 
     Few are in the one that stands out, and the formula of the other one is for experts.
@@ -212,8 +206,10 @@ def exceeding_sentences(report: Report) -> list[str]:
     if abs(first["unfairness"]) < abs(report["worst"]["unfairness"]):
         worst = amount(report["worst"]["unfairness"], report)
         value += f", that of the most favoured one {worst}"
-    ruled_out = "" if stands_alone(report) else f"; {_not_ruled_out(report)}"
-    return [f"{value}, and {allowed_words(report)}{ruled_out}."]
+    told = f"{value}, and {allowed_words(report)}"
+    if stands_alone(report):
+        return [f"{told}.", _below_for_experts(report)]
+    return [f"{told}; {_not_ruled_out(report)}."]
 
 
 def cautions(report: Report) -> list[str]:

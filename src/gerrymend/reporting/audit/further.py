@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gerrymend.reporting.audit.score_words import draws_of, is_scored
+from gerrymend.reporting.audit.score_words import is_scored
 from gerrymend.reporting.audit.standing_out import whose, within_words
 from gerrymend.reporting.audit.subgroup_facts import rows_noun
 from gerrymend.reporting.audit.subgroup_words import Facts, compared_rates, reference_noun
-from gerrymend.reporting.audit.who_leads import STANDS_OUT, is_further, line_of, sharpest
-from gerrymend.reporting.wording import percent, unfairness
+from gerrymend.reporting.audit.who_leads import STANDS_OUT
+from gerrymend.reporting.wording import percent
 
 Report = Mapping[str, Any]
 
 
 def further_facts(standing: str, subgroup: Mapping[str, Any], report: Report) -> Facts:
-    """Say what of a further group is the leading one's, and whether chance makes as much.
+    """Say what of a further group is the leading one's.
 
     Nothing of groups that lead; of who stands out, how much of it is in the largest one's.
     """
@@ -31,8 +31,4 @@ def further_facts(standing: str, subgroup: Mapping[str, Any], report: Report) ->
             than = f"{comma} {reference_noun(subgroup)}"
         others = f"without them {shown.rate}, against {shown.reference}{than}"
         facts.append(("Beside the first", f"{shared}; {others}"))
-    line = line_of(subgroup, report) if is_further(standing) else None
-    if line is not None and abs(subgroup["unfairness"]) <= line and subgroup != sharpest(report):
-        most = f"up to {unfairness(line)} in 19 of 20 samples {draws_of(report, 'value').where}"
-        facts.append(("Chance", f"no more than what chance alone finds, {most}"))
     return facts

@@ -3,6 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gerrymend.reporting.audit.direction import in_unit
+from gerrymend.reporting.audit.score_words import draws_of
+from gerrymend.reporting.audit.who_leads import is_calm, is_chance_beside, line_of
+from gerrymend.reporting.wording import unfairness
+
 Report = Mapping[str, Any]
 
 _KEPT_BACK = {
@@ -31,10 +36,15 @@ def fewer_sentences(report: Report) -> list[str]:
     No more subgroups are told: the others that were found are much the same as the worst, and no \
 other has a tenth of its unfairness.
     """
+    if is_calm(report):
+        return []
     wanted = (report["provenance"] or {}).get("top", 1)
-    found = len(report["top"])
+    by_chance = [one for one in report["top"][1:] if is_chance_beside(one, report)]
+    found = len(report["top"]) - len(by_chance)
     if not 0 < found < wanted:
         return []
+    if by_chance:
+        return [f"No more subgroups are told: {_no_more_than_chance(by_chance, report)}."]
     them = "the worst" if found == 1 else "these"
     why = report.get("why_fewer", ())
     passed = [words.format(them=them) for code, words in _WHY_FEWER.items() if code in why]
@@ -45,6 +55,17 @@ other has a tenth of its unfairness.
     if "time" in why:
         parts.append("there was no time to search for more (budget, --budget)")
     return [f"No more subgroups are told{': ' * bool(parts)}{', and '.join(parts)}."]
+
+
+def _no_more_than_chance(found: Sequence[Mapping[str, Any]], report: Report) -> str:
+    """Say that chance alone finds as much as these further subgroups have."""
+    have = "the next that was found has" if len(found) == 1 else "the next that were found have"
+    told = f"{have} no more than what chance alone finds"
+    lines = [line_of(one, report) or 0.0 for one in found]
+    if any(abs(one["unfairness"]) > line for one, line in zip(found, lines, strict=True)):
+        return told  # which their p-values say
+    up_to = in_unit(unfairness(max(lines)), report)
+    return f"{told}, up to {up_to} in 19 of 20 samples {draws_of(report, 'value').where}"
 
 
 def kept_back_sentence(report: Report, besides: Sequence[str] = ()) -> str | None:

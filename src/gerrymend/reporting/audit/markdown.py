@@ -74,7 +74,7 @@ def audit_section(report: Mapping[str, Any], document: Document, level: int) -> 
 
 def _subgroups(view: Mapping[str, Any]) -> list[str]:
     """Return a section for each subgroup that is described, or one sentence."""
-    parts = []
+    parts = [view["nobody"]] if view["nobody"] else []
     for place, subgroup in enumerate(view["subgroups"], start=1):
         in_full = [("The rule", subgroup["in_full"])] if subgroup["in_full"] else []
         parts.append(f"### {place}. {subgroup['standing']}: {escaped(subgroup['name'])}")

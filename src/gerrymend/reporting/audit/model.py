@@ -25,8 +25,8 @@ _STATED = {
 # A fit trains no model without constraint to compare with.
 LEVELS_UNKNOWN = (
     "whether rates came to be alike by falling for some or by rising for all is not known from a "
-    "fit: --since compares with an earlier report, and gerrymend frontier with the model without "
-    "constraint"
+    "fit: a comparison with an earlier report tells, and so does a frontier of models, which "
+    "begins with the one without constraint"
 )
 
 
@@ -85,7 +85,7 @@ def _sentence(model: Mapping[str, Any]) -> str:
         )
     return (
         "These are the rows that the model was trained on; expect it to be less fair on others. "
-        "--test-size keeps some out of the training, and audits those."
+        "Rows that are kept out of the training would tell."
     )
 
 

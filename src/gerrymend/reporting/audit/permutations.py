@@ -57,7 +57,16 @@ def too_few(report: Report) -> bool:
 
 def enough_draws(report: Report) -> int:
     """Return how many draws can give a p-value of 5 %, over all that is tested at once."""
-    return 20 * families(report) - 1
+    return fewest_draws(families(report))
+
+
+def fewest_draws(n_families: int = 1) -> int:
+    """Return how many draws can give a p-value of 5 %, over so many tests.
+
+    >>> fewest_draws()
+    19
+    """
+    return 20 * n_families - 1
 
 
 def families(report: Report) -> int:

@@ -7,7 +7,7 @@ from gerrymend.reporting.audit.direction import average, in_unit
 from gerrymend.reporting.audit.permutations import cut_short_words, is_least
 from gerrymend.reporting.audit.score_words import draws_of
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence, rows_noun
-from gerrymend.reporting.audit.subgroup_words import compared_rates, rate_in_words, rate_sentence
+from gerrymend.reporting.audit.subgroup_words import rate_in_words, rate_sentence
 from gerrymend.reporting.audit.who_leads import (
     SMALL,
     TINY,
@@ -24,10 +24,6 @@ from gerrymend.reporting.audit.who_leads import (
 from gerrymend.reporting.wording import count, p_equals, percent, unfairness
 
 Report = Mapping[str, Any]
-
-# From so large a part on it is most of a group, and below so small a one it is few of it.
-_MANY = 0.5
-_FEW = 0.2
 
 
 def stands_out(report: Report) -> bool:
@@ -143,32 +139,6 @@ def whose(report: Report) -> str:
     first = largest(report)
     assert first is not None
     return as_object(first, report)
-
-
-def shared_sentence(first: Mapping[str, Any], report: Report) -> str | None:
-    """Say what the largest has without who stands out before it, whose cases are not added to its.
-
-    None where they share nobody, or where that would tell of few rows.
-    """
-    apart = first.get("apart")
-    if apart is None or not sharpest_leads(report):
-        return None
-    noun = rows_noun(first, report)
-    return (
-        f"{how_many(report['sharpest']['within'])} {noun} of the group that stands out are in it; "
-        f"without them its {average(report)} is {compared_rates({**first, **apart}).rate}."
-    )
-
-
-def how_many(part: float) -> str:
-    """Say in words how many of some rows a part of them is.
-
-    >>> [how_many(part) for part in (1.0, 0.7, 0.4, 0.05, 0.0)]
-    ['All', 'Most', 'Some', 'Few', 'None of the']
-    """
-    if part in (0, 1):
-        return "All" if part else "None of the"
-    return "Most" if part > _MANY else "Few" if part < _FEW else "Some"
 
 
 def named_groups_sentence(report: Report) -> str | None:

@@ -17,7 +17,7 @@ from gerrymend.reporting.audit.subgroup_words import (
 )
 from gerrymend.reporting.wording import (
     count,
-    decision_words,
+    decided_words,
     event_noun,
     label_words,
     percent,
@@ -73,11 +73,11 @@ def _outcome(name: str, report: Mapping[str, Any]) -> str | None:
         return "decided wrongly"
     if rate in SCORE_NAMES:
         return label_words(report)[1]
-    refused, granted = decision_words(of_notion(report, name))
+    refused, granted = decided_words(of_notion(report, name))
     return {
-        "false_positive_rate": f"decided {granted}",
-        "false_negative_rate": f"decided {refused}",
-        "statistical_parity": f"decided {granted}",
+        "false_positive_rate": granted,
+        "false_negative_rate": refused,
+        "statistical_parity": granted,
     }.get(rate)
 
 

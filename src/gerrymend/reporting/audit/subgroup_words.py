@@ -20,7 +20,7 @@ from gerrymend.reporting.wording import (
     capitalised,
     compared,
     count,
-    decision_words,
+    decided_words,
     event_noun,
     figure,
     label_words,
@@ -63,13 +63,11 @@ def notion_meaning(name: str, report: Mapping[str, Any]) -> str | None:
         positive = label_words(report)[1] if report["labels"] != [None, None] else None
         return positive and f"of all, the part whose label is {positive}"
     negative, positive = label_words(of_notion(report, name))
-    refused, granted = decision_words(of_notion(report, name))
+    refused, granted = decided_words(of_notion(report, name))
     return {
-        "false_positive_rate": f"of those whose label is {negative}, the part that is decided "
-        f"{granted}",
-        "false_negative_rate": f"of those whose label is {positive}, the part that is decided "
-        f"{refused}",
-        "statistical_parity": f"of all, the part that is decided {granted}",
+        "false_positive_rate": f"of those whose label is {negative}, the part that is {granted}",
+        "false_negative_rate": f"of those whose label is {positive}, the part that is {refused}",
+        "statistical_parity": f"of all, the part that is {granted}",
     }.get(rate)
 
 
@@ -130,15 +128,15 @@ def _counted(name: str, report: Mapping[str, Any]) -> str | None:
     columns = report.get("columns", {})
     if columns.get("decision") is None or len(report["labels"]) > 2:
         return None
-    refused, granted = decision_words(report)
+    refused, granted = decided_words(report)
     if name == "statistical_parity":
-        return f"them are decided {granted}"
+        return f"them are {granted}"
     if columns.get("label") is None:
         return None
     negative, positive = label_words(report)
     return {
-        "false_positive_rate": f"those with {negative} are decided {granted}",
-        "false_negative_rate": f"those with {positive} are decided {refused}",
+        "false_positive_rate": f"those with {negative} are {granted}",
+        "false_negative_rate": f"those with {positive} are {refused}",
     }.get(name)
 
 

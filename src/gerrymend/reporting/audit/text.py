@@ -6,8 +6,10 @@ from typing import Any
 
 from gerrymend.reporting.audit import words
 from gerrymend.reporting.audit.chance import (
+    chance_sentence,
     interval_words,
     permutation_sentences,
+    tells_own_chance,
 )
 from gerrymend.reporting.audit.direction import (
     average,
@@ -139,6 +141,8 @@ def _subgroups(report: Report) -> Facts:
             facts.append(("", likelihood_words(report)))
         if interval := interval_words(subgroup, report):
             facts.append(("", f"95 % interval of its {average(report)}: {interval}"))
+        if tells_own_chance(report) and subgroup == leads(report)[0]:
+            facts.append(("", chance_sentence(report)))
         if is_said(subgroup, report) and not is_the_same(report):
             facts.append(("", brief_words(report)))
     # Withheld or not at all: either way there is none to name.

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gerrymend.reporting.audit.chance import chance_sentence
+from gerrymend.reporting.audit.chance import chance_sentence, tells_own_chance
 from gerrymend.reporting.audit.direction import in_unit
 from gerrymend.reporting.audit.findings import (
     allowed_words,
     amount,
     cautions,
+    exceeding_beside,
     exceeding_sentences,
     inner_sentences,
     leading_sentences,
@@ -127,6 +128,8 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     first, last = (chance, []) if before else ([], chance)
     sharp = standing_out_sentences(report, rows)
     beside = []
+    if tells_own_chance(report) and not exceeding_beside(report):
+        last = []
     # And who is no chance all the same comes before that, unless it is who leads.
     if leads_too(report):
         last = [*last, *sharp]

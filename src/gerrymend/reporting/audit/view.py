@@ -37,10 +37,11 @@ from gerrymend.reporting.audit.who_leads import (
     as_object,
     described,
     headline,
-    is_largest,
+    is_calm,
+    is_for_experts,
     is_named,
-    is_part,
     is_rest,
+    is_tested_itself,
     leads,
     own_p_value,
     says_most,
@@ -129,6 +130,7 @@ def audit_view(
         if model is None
         else model_view(model, is_compared=document.since is not None),
         "subgroups": subgroup_cards(report, axis),
+        "nobody": words.NOBODY if is_calm(report) else "",
         "fewer": fewer_sentences(report),
         "calibration": calibration_view(report),
         "scale": f"from {figure(axis[0], unit)} to {figure(axis[1], unit)}",
@@ -197,40 +199,40 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
         against = f"{who}, against {subgroup_words.against_words(one)}"
         against += f" and {rest}" if rest else ""
         figures.append((rate, subgroup_words.compared_rates(one).rate, against))
-    return [*figures, *_p_values(report)]
+    return [*figures, _p_value(report)]
 
 
-def _p_values(report: Report) -> list[tuple[str, str, str]]:
-    """Return the p-values as key figures, each with the group and the search that it is of."""
-    one = sharpest(report)
-    value = p_value(own_p_value(report) or 1.0)
+def _p_value(report: Report) -> tuple[str, str, str]:
+    """Return the p-value of who leads, with the group or the search that it is of.
+
+    One is enough on top of a page: those of others are where these are told.
+    """
+    asks = "could chance explain it?"
+    if is_tested_itself(report):
+        tested = report["sharpest"]
+        looked_at = f"It counts all of the {count(tested['n_groups'])} groups looked at"
+        return ("p-value", p_value(tested["p_value"]), f"{asks} {looked_at}")
+    value = own_p_value(report)
+    if value is None:
+        return ("p-value", "not tested", asks)
     counts = f"it counts the whole search{quick_search_words(report)}"
-    of_search = ("p-value", value, f"could chance explain it? {capitalised(counts)}")
-    if report["p_value"] is None:
-        of_search = ("p-value", "not tested", "could chance explain it?")
-    elif is_of_another(report):
-        largest = "the largest unfairness, that of " if is_largest(report) else ""
-        whose = f"of {largest}{stands_for(report)}"
-        of_search = ("p-value of the search", value, f"{whose}; {counts}")
-    if one is None or is_part(report):
-        return [of_search]
-    tested = report["sharpest"]
-    looked_at = f"it counts all of the {count(tested['n_groups'])} groups looked at"
-    rate = f", {in_words(one['notion'])}" if len(report["notions"]) > 1 else ""
-    of_group = (
-        "p-value of one group",
-        p_value(tested["p_value"]),
-        f"{one['subgroup']}{rate}; {looked_at}",
-    )
-    return [of_group, of_search] if sharpest_leads(report) else [of_search, of_group]
+    whose = f"Of {stands_for(report)}; {counts}" if is_of_another(report) else capitalised(counts)
+    return ("p-value", p_value(value), f"{asks} {whose}")
 
 
 def _in_figures(report: Report) -> list[Mapping[str, Any]]:
-    """Return the subgroups whose rates are among the key figures."""
+    """Return the subgroups whose rates are among the key figures, but for what is for experts.
+
+    Nor any that may all be chance.
+    """
+    one = sharpest(report)
+    if is_calm(report):
+        return []
+    if is_for_experts(report) and one is not None:
+        return [one]
     shown = [one for one in leads(report) if not is_rest(one, report) or tells_rest(report)]
     if says_most(report):
         shown[:1] = [report["in_a_sentence"]["subgroup"]]
-    one = sharpest(report)
     # Who stands out is in the heading where nothing exceeds gamma, and the first of all then.
     is_first = sharpest_leads(report) or report["verdict"] != "exceeds gamma"
     if one is None or not is_first or any(is_named(one, other) for other in shown):

@@ -11,8 +11,6 @@ Subgroup = Mapping[str, Any]
 # A subgroup as a reader finds it at the head of a list, by how it is treated.
 _FIRST = {"worse": "Treated worst", "better": "Most favoured", None: "Differs most"}
 _ANOTHER = {"worse": "Also worse off", "better": "Also favoured", None: "Also"}
-# A further one that is allowed, and no more than what chance finds.
-_LOOKED_AT = "Also looked at"
 _SENTENCE = {
     "worse": "The subgroup treated worst",
     "better": "The most favoured subgroup",
@@ -86,6 +84,14 @@ def is_nobody(subgroup: Subgroup, report: Report) -> bool:
     if one is not None and is_named(one, subgroup):
         return False
     return names_nobody(report) and subgroup.get("p_value", 1.0) > SMALL
+
+
+def is_calm(report: Report) -> bool:
+    """Return whether chance was tested, and may have made all that was found: there is nobody."""
+    tests = report.get("p_values", ())
+    if not names_nobody(report) or any(one["p_value"] <= SMALL for one in tests):
+        return False
+    return bool(report["sharpest"]["p_value"] > SMALL)
 
 
 def may_be_chance(report: Report) -> bool:
@@ -275,9 +281,14 @@ def is_rest(subgroup: Subgroup, report: Report) -> bool:
 def described(report: Report) -> list[tuple[str, Subgroup]]:
     """Return all subgroups that are described, in the order of reading, each with its standing."""
     first = leads(report)
+    if is_calm(report) and first:
+        if says_most(report):
+            said_first = report["in_a_sentence"]["subgroup"]
+            return [(_MAY_BE_CHANCE, said_first), (of_all(report), first[0])]
+        return [(_MAY_BE_CHANCE, first[0])]
     others: list[Subgroup] = []
     for one in (*_sides(report), *report["top"]):
-        if one not in (*first, *others):
+        if one not in (*first, *others) and not is_chance_beside(one, report):
             others.append(one)
     said = report["in_a_sentence"]
     shown = [
@@ -296,34 +307,22 @@ def described(report: Report) -> list[tuple[str, Subgroup]]:
         is_part(report) or any(is_named(sharp, one) for _, one in shown)
     ):
         shown.append((STANDS_OUT, sharp))
-    shown += [(_further(one, report), one) for one in others]
+    shown += [(_ANOTHER[one["treated"]], one) for one in others]
     # All others are not alike: those who are most favoured are some of them.
     named = [("Everyone else" if is_rest(one, report) else name, one) for name, one in shown]
     return [(name, one) for name, one in named if name != "Everyone else" or tells_rest(report)]
 
 
-def is_further(standing: str) -> bool:
-    """Return whether a subgroup is told beside those that lead, by its standing.
+def is_chance_beside(subgroup: Subgroup, report: Report) -> bool:
+    """Return whether chance alone finds as much as a further subgroup has, which is not told then.
 
-    >>> is_further("Also worse off"), is_further("Treated worst")
-    (True, False)
-    """
-    return standing in (*_ANOTHER.values(), _LOOKED_AT)
-
-
-def _further(subgroup: Subgroup, report: Report) -> str:
-    """Return what a further subgroup is called: worse off, or favoured, if that matters.
-
-    It doesn't where the report is within gamma, and chance alone finds as much, nor where that
-    may have made who leads.
+    Who stands out is tested for itself.
     """
     if is_nobody(subgroup, report):
-        return _LOOKED_AT
-    calm = report["verdict"] == "within gamma"
+        return True
     line = line_of(subgroup, report)
-    if calm and line is not None and abs(subgroup["unfairness"]) <= line:
-        return _LOOKED_AT
-    return _ANOTHER[subgroup["treated"]]
+    beyond = line is None or abs(subgroup["unfairness"]) > line
+    return not beyond and not is_named(subgroup, sharpest(report))
 
 
 def line_of(subgroup: Subgroup, report: Report) -> float | None:
@@ -331,7 +330,7 @@ def line_of(subgroup: Subgroup, report: Report) -> float | None:
 
     Rates that are tested apart have a line each.
     """
-    line: float | None = report["detectable"]
+    line: float | None = report.get("detectable")
     for one in report.get("p_values", ()):
         if subgroup["notion"] in one["notions"]:
             line = one["detectable"]

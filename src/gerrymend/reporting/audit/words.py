@@ -60,6 +60,11 @@ TITLES = {
     "how": "How it was done",
     "expert": "For experts",
 }
+# Of a report in which all may be chance.
+NOBODY = (
+    "Nobody is shown to be: chance alone makes differences as large as the largest one, which "
+    "follows."
+)
 UNFAIRNESS_MEANS = (
     "The unfairness of a subgroup is how far its rate is from the overall one, times the part of "
     "all rows that are in the group and that the rate is over: 0.01 is a rate that is 10 points "
