@@ -1,7 +1,6 @@
 """Reading of labels: two, one of many against the rest, or as many as there are."""
 
 from decimal import Decimal
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.categories import check_label_types, plain_type
+from gerrymend.inputs.numbers import is_number_type
 from gerrymend.inputs.settings import check_flag, same_but_for_case
 from gerrymend.inputs.validation import check_labels
 
@@ -203,7 +203,7 @@ def _pair_of(label: Any) -> tuple[Any, Any]:
 def check_positive(classes: NDArray[Any], pos_label: Any, names: Names) -> int:
     """Return the place of the positive label; raise an ArgumentError if it is none of these."""
     known = classes.tolist()
-    is_label = plain_type(type(pos_label)) is not None or isinstance(pos_label, Real | Decimal)
+    is_label = plain_type(type(pos_label)) is not None or is_number_type(type(pos_label))
     # A signalling NaN can't even be compared.
     if not is_label or (isinstance(pos_label, Decimal) and pos_label.is_snan()):
         alike = []
