@@ -27,9 +27,10 @@ from gerrymend.calibration.attributes import ProtectedReader
 from gerrymend.calibration.calibrate import learn_patches
 from gerrymend.calibration.folds import folds_of, is_prefit
 from gerrymend.calibration.settings import BUDGET, LEVEL, MAX_PATCHES, N_DRAWS, Settings
+from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.classes import Decided, Names
 from gerrymend.inputs.indexes import check_same_index
-from gerrymend.inputs.numbers import short
+from gerrymend.inputs.numbers import LARGEST_WHOLE, short
 from gerrymend.inputs.sample import finite, read_vector
 from gerrymend.inputs.scores import NO_LABELS, Scores
 from gerrymend.inputs.seeds import draw_seed
@@ -214,8 +215,16 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None
     ) -> float:
         """Return the accuracy of the labels, or R² of the numbers."""
+        of_labels = _is_classifier(self)
+        y = read_vector(y, "y") if of_labels else finite(y, "y")
+        if of_labels:
+            check_label_types(y, "y")
+            y = _of_one_type(y)
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, len(y))
         predicted = self.predict(X, sensitive_features=sensitive_features)
-        measure = accuracy_score if _is_classifier(self) else r2_score
+        check_same_length(X=len(predicted), y=len(y))
+        measure = accuracy_score if of_labels else r2_score
         return float(measure(y, predicted, sample_weight=sample_weight))
 
     def undo(self, n: int = 1) -> Self:
@@ -346,8 +355,26 @@ def _check_target(y: Any, *, classifier: bool) -> Any:
     if not classifier:
         return finite(y, "y")
     labels = read_vector(y, "y")
-    check_labels(labels, "y")
-    return labels
+    classes = as_pair(check_labels(labels, "y"))
+    plain = _of_one_type(labels)
+    are_numbers = plain.dtype.kind == "f" and not all(map(_is_small_whole, classes))
+    if plain.dtype.kind == "O" or are_numbers:
+        raise ArgumentError(
+            "y",
+            f"has the labels {short(classes[0])} and {short(classes[1])}, which classifiers of "
+            "scikit-learn take for numbers, or for none; pass 0 and 1, or text.",
+        )
+    return plain
+
+
+def _of_one_type(labels: Any) -> Any:
+    """Return labels without objects among them, of which scikit-learn takes none."""
+    return np.asarray(labels.tolist()) if labels.dtype.kind in "OT" else labels
+
+
+def _is_small_whole(label: float) -> bool:
+    """Return whether a number is one that scikit-learn takes for a label."""
+    return label.is_integer() and abs(label) <= LARGEST_WHOLE
 
 
 def _n_rows(X: Any) -> int:

@@ -105,7 +105,11 @@ def check_test_size(test_size: Any) -> float:
 def check_gammas(gammas: Any) -> list[float]:
     """Return at least one gamma as a list of floats; raise ArgumentError otherwise."""
     is_scalar = isinstance(gammas, np.ndarray) and gammas.ndim == 0
-    if isinstance(gammas, str | Mapping) or is_scalar or not isinstance(gammas, Iterable):
+    if (
+        isinstance(gammas, str | bytes | bytearray | Mapping)
+        or is_scalar
+        or not isinstance(gammas, Iterable)
+    ):
         raise ArgumentError(
             "gammas", f"must be a list of numbers; got {gammas!r}. For one: [{gammas!r}]."
         )
