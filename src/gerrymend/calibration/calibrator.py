@@ -27,14 +27,15 @@ from gerrymend.calibration.attributes import ProtectedReader
 from gerrymend.calibration.calibrate import learn_patches
 from gerrymend.calibration.folds import folds_of, is_prefit
 from gerrymend.calibration.settings import BUDGET, LEVEL, MAX_PATCHES, N_DRAWS, Settings
+from gerrymend.calibration.targets import check_target, known_classes, of_one_type
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.classes import Decided, Names
 from gerrymend.inputs.indexes import check_same_index
-from gerrymend.inputs.numbers import LARGEST_WHOLE, short
+from gerrymend.inputs.numbers import short
 from gerrymend.inputs.sample import finite, read_vector
 from gerrymend.inputs.scores import NO_LABELS, Scores
 from gerrymend.inputs.seeds import draw_seed
-from gerrymend.inputs.validation import as_pair, check_labels, check_same_length, is_frame
+from gerrymend.inputs.validation import as_pair, check_same_length, is_frame
 from gerrymend.inputs.weights import check_weights
 from gerrymend.models.features import FeatureReader, naming_features
 
@@ -158,7 +159,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
             allow_nan = get_tags(self).input_tags.allow_nan
             self._features = FeatureReader(is_frame(X), allow_nan, allow_missing=allow_nan)
             X = self._features.read(X, self, reset=True)
-        labels = _check_target(y, classifier=is_classifier(estimator))
+        labels = check_target(y, classifier=is_classifier(estimator))
         check_same_length(X=_n_rows(X), y=len(labels))
         (X,) = indexable(X)
         if sample_weight is not None:
@@ -170,7 +171,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         if is_classifier(estimator):
             self.classes_ = np.unique(labels)
             if is_prefit(self.cv):
-                self.classes_ = _known_classes(estimator, labels)
+                self.classes_ = known_classes(estimator, labels)
             classes = as_pair(self.classes_)
         with naming_features(X, self, estimator):
             score = self._unseen_scores(estimator, X, labels, routed)
@@ -219,7 +220,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         y = read_vector(y, "y") if of_labels else finite(y, "y")
         if of_labels:
             check_label_types(y, "y")
-            y = _of_one_type(y)
+            y = of_one_type(y)
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, len(y))
         predicted = self.predict(X, sensitive_features=sensitive_features)
@@ -348,60 +349,12 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _check_target(y: Any, *, classifier: bool) -> Any:
-    """Return labels of two values, or numbers; raise an ArgumentError for anything else."""
-    if y is None:
-        raise ArgumentError("fit", "requires y to be passed, but the target y is None.")
-    if not classifier:
-        return finite(y, "y")
-    labels = read_vector(y, "y")
-    classes = as_pair(check_labels(labels, "y"))
-    plain = _of_one_type(labels)
-    are_numbers = plain.dtype.kind == "f" and not all(map(_is_small_whole, classes))
-    if plain.dtype.kind == "O" or are_numbers:
-        raise ArgumentError(
-            "y",
-            f"has the labels {short(classes[0])} and {short(classes[1])}, which classifiers of "
-            "scikit-learn take for numbers, or for none; pass 0 and 1, or text.",
-        )
-    return plain
-
-
-def _of_one_type(labels: Any) -> Any:
-    """Return labels without objects among them, of which scikit-learn takes none."""
-    return np.asarray(labels.tolist()) if labels.dtype.kind in "OT" else labels
-
-
-def _is_small_whole(label: float) -> bool:
-    """Return whether a number is one that scikit-learn takes for a label."""
-    return label.is_integer() and abs(label) <= LARGEST_WHOLE
-
-
 def _n_rows(X: Any) -> int:
     """Return how many rows there are; what is in them, such as texts, the estimator checks."""
     try:
         return int(_num_samples(X))
     except TypeError:
         raise ArgumentError("X", f"must be a frame, an array or a list; got {short(X)}.") from None
-
-
-def _known_classes(estimator: Any, labels: Any) -> Any:
-    """Return the two labels of a fitted classifier; raise an ArgumentError for y of others."""
-    classes = estimator.classes_
-    if len(classes) != 2:
-        raise ArgumentError(
-            "estimator",
-            f"was fitted to {len(classes)} labels, and scores of two can be patched. Fit it to one "
-            "of them against the rest.",
-        )
-    strange = set(labels.tolist()) - set(classes.tolist())
-    if strange:
-        raise ArgumentError(
-            "y",
-            f"has {short(min(strange, key=str))}, and estimator was fitted to "
-            f"{' and '.join(map(repr, classes.tolist()))}; pass labels alike.",
-        )
-    return classes
 
 
 def _positive(scores: Any) -> Array:
