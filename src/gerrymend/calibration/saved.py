@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from gerrymend._runtime.errors import Argument, ArgumentError
-from gerrymend._runtime.files import write_whole
+from gerrymend._runtime.files import check_path, write_whole
 from gerrymend._runtime.sealed import digest_of_plain
 from gerrymend._runtime.versions import versions
 from gerrymend.calibration.changes import change_of_plain
@@ -19,7 +19,7 @@ from gerrymend.calibration.patches import Patch, ScorePatches
 from gerrymend.calibration.standing import Refused, Standing
 from gerrymend.inputs.held_numbers import held, number_of
 from gerrymend.inputs.numbers import short
-from gerrymend.models.saving import ModelFileError, check_path, read_file
+from gerrymend.models.saving import ModelFileError, read_file
 from gerrymend.subgroups.plain_rules import plain_of_rule, rule_of_plain
 
 FORMAT = "gerrymend patches"

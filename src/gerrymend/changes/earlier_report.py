@@ -14,8 +14,9 @@ from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Tally
 from gerrymend.changes.plain_settings import class_of_plain, notion_of_plain
-from gerrymend.inputs.numbers import LARGEST_WHOLE, as_float, is_number_type, short
+from gerrymend.inputs.numbers import LARGEST_WHOLE, as_float, short
 from gerrymend.inputs.protected import check_kinds
+from gerrymend.inputs.settings import is_same
 from gerrymend.notions import AnyNotion, OutcomeNotion
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 from gerrymend.subgroups.plain_rules import rule_of_plain
@@ -133,10 +134,7 @@ class EarlierReport:
     def setting(self, name: str, given: Any) -> Any:
         """Return a setting of the report; raise an ArgumentError if another one is `given`."""
         own = self.data[name]
-        is_own = isinstance(given, str) and given == own
-        if is_number_type(type(given)):
-            is_own = _is_number(own) and as_float(given) == own
-        if given is not None and not is_own:
+        if given is not None and not is_same(given, own):
             raise ArgumentError(
                 Argument(name, value=short(given)),
                 f"is not that of the old report, {short(own)}, and figures of the two can't be "

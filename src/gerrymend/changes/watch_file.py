@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend._runtime.files import write_whole
+from gerrymend._runtime.files import check_path, write_whole
 from gerrymend._runtime.sealed import digest_of_plain
 from gerrymend._runtime.versions import versions
 from gerrymend.changes.plain_settings import class_of_plain, notion_of_plain
 from gerrymend.changes.watch_state import WatchState
 from gerrymend.changes.watched import Watched
-from gerrymend.models.saving import check_path, read_file
+from gerrymend.models.saving import read_file
 from gerrymend.notions import as_rates
 
 FORMAT = "gerrymend watch"

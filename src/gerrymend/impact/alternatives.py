@@ -25,6 +25,7 @@ from gerrymend.inputs.sample import Numbers, named_columns
 from gerrymend.inputs.settings import check_whole
 from gerrymend.inputs.validation import as_vector, check_same_length
 from gerrymend.inputs.weights import check_comparable
+from gerrymend.reporting.frames import check_backend
 from gerrymend.reporting.wording import json_text
 
 
@@ -91,7 +92,7 @@ class Alternatives:
             plain = {name: value for name, value in model.items() if not isinstance(value, dict)}
             ratios = {f"ratio: {group}": ratio for group, ratio in model["ratios"].items()}
             rows.append(plain | ratios)
-        return nw.from_dicts(rows, backend=backend).to_native()
+        return nw.from_dicts(rows, backend=check_backend(backend)).to_native()
 
     def to_markdown(self) -> str:
         """Return the models as a table in Markdown, with what it is."""
