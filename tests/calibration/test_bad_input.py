@@ -205,3 +205,52 @@ def test_targets_that_cannot_be_are_told():
         model.fit(X, Y[:-1], sensitive_features=A)
     with pytest.raises(ValueError, match="differ in their number of rows"):
         model.fit(X, Y, sensitive_features=A[:-1])
+
+
+FORMS = {
+    "objects": lambda y: np.array(y.tolist(), dtype=object),
+    "mixed whole numbers": lambda y: [np.int8(v) if i % 2 else int(v) for i, v in enumerate(y)],
+    "beyond 2^63": lambda y: [int(v) + 2**63 for v in y],
+    "text": lambda y: np.array(["no", "yes"])[y].astype(np.dtypes.StringDType()),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_labels_of_any_type_are_those_of_the_plainest(form):
+    """scikit-learn's own "Unknown label type: unknown" came of objects."""
+    X = np.c_[SCORE, Y + np.arange(120) / 60]
+    labels = FORMS[form](np.asarray(Y))
+    models = [
+        SubgroupCalibrator(cv=2, **FEW, random_state=0).fit(X, y, sensitive_features=A)
+        for y in (np.asarray(Y), labels)
+    ]
+    plain, other = (model.predict_proba(X, sensitive_features=A) for model in models)
+    np.testing.assert_allclose(other, plain)
+    assert models[1].score(X, labels, sensitive_features=A) == pytest.approx(
+        models[0].score(X, Y, sensitive_features=A)
+    )
+
+
+@pytest.mark.parametrize("unit", [10**30, 0.5, 1e300, 5e-324])
+def test_labels_that_classifiers_take_for_numbers_are_refused(unit):
+    X = np.c_[SCORE, SCORE]
+    with pytest.raises(ArgumentError, match=r"y has the labels 0.* take for numbers, or for none"):
+        SubgroupCalibrator(**FEW).fit(X, [int(v) * unit for v in Y], sensitive_features=A)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"y": None}, "y must be a Series"),
+        ({"y": [None] * 120}, "y has 120 missing values"),
+        ({"y": Y[:5]}, "y has 5"),
+        ({"y": [b"x"] * 120}, "y has labels of type bytes"),
+        ({"sample_weight": "w"}, "sample_weight must be a Series"),
+        ({"sample_weight": [1.0]}, "sample_weight has 1 values for 120 rows"),
+    ],
+)
+def test_what_can_t_be_scored_is_told(how, words):
+    X = np.c_[SCORE, SCORE]
+    model = SubgroupCalibrator(cv=2, **FEW).fit(X, Y, sensitive_features=A)
+    with pytest.raises(ArgumentError, match=words):
+        model.score(X, **({"y": Y} | how), sensitive_features=A)

@@ -16,9 +16,10 @@ from gerrymend import (
     load_patches,
     save_patches,
 )
+from gerrymend._runtime.sealed import digest_of_plain
 from gerrymend.calibration.changes import OddsChange
 from gerrymend.calibration.patches import Patch, ScorePatches
-from gerrymend.calibration.saved import _digest, patches_json
+from gerrymend.calibration.saved import patches_json
 from gerrymend.subgroups.rules import Condition, Conjunction
 from tests.calibration.made import made_scores
 from tests.fuzz.calibration_cases import calibrator_case
@@ -109,7 +110,7 @@ def test_a_file_of_another_form_is_refused(rows, tmp_path, part):
     y, score, A = rows
     plain = json.loads(patches_json(calibrate(y, score, sensitive_features=A, n_draws=19))) | part
     if part.get("probabilities") is None:  # half of a character can't be sealed
-        plain["sha256"] = _digest(plain)
+        plain["sha256"] = digest_of_plain(plain)
     path = tmp_path / "patches.json"
     path.write_text(json.dumps(plain), encoding="utf-8")
     with pytest.raises(ModelFileError, match=r"^path="):
@@ -129,7 +130,7 @@ def test_figures_that_are_no_numbers_are_refused(rows, tmp_path, change):
     y, score, A = rows
     plain = json.loads(patches_json(calibrate(y, score, sensitive_features=A, n_draws=19)))
     change(plain["patches"][0])
-    plain["sha256"] = _digest(plain)
+    plain["sha256"] = digest_of_plain(plain)
     (tmp_path / "patches.json").write_text(json.dumps(plain), encoding="utf-8")
     with pytest.raises(ModelFileError, match="is not as save_patches"):
         load_patches(tmp_path / "patches.json")
@@ -172,14 +173,13 @@ def test_what_is_no_file_of_patches_is_refused(content, tmp_path):
 
 
 def test_a_forged_file_is_refused_in_our_words(rows, tmp_path):
-    from gerrymend.calibration.saved import _digest
 
     y, score, A = rows
     text = patches_json(calibrate(y, score, sensitive_features=A, n_draws=19))
 
     def forge(plain):
         plain["patches"][0]["rule"] = {"kind": "eval", "code": "1"}
-        plain["sha256"] = _digest(plain)
+        plain["sha256"] = digest_of_plain(plain)
 
     path = tmp_path / "patches.json"
     path.write_text(damaged(text, forge), encoding="utf-8")
@@ -202,7 +202,7 @@ def test_a_number_that_would_be_read_as_another_is_refused(digits, tmp_path):
         forged = text.replace(old, f"{old.partition(':')[0]}: {digits}")
         if len(digits) < 4300:  # Python itself reads no longer ones
             plain = json.loads(forged)
-            forged = forged.replace(plain["sha256"], _digest(plain))
+            forged = forged.replace(plain["sha256"], digest_of_plain(plain))
         path = tmp_path / "patches.json"
         path.write_text(forged, encoding="utf-8")
         with pytest.raises(ModelFileError, match="float64"):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -398,6 +399,10 @@ BAD = {
     "favourable": ({"favourable": "positive"}, "favourable='positive' is not that of the old"),
     "notion": ({"notion": "error_rate"}, "notion is not that of the old report: 'error_rate' now"),
     "class": ({"subgroups": "linear"}, r"subgroups is LinearThresholds\(\), and the old report"),
+    "a list": ({"gamma": np.array([0.01, 0.02])}, "gamma=array.* is not that of the old report"),
+    "a signalling NaN": ({"gamma": Decimal("sNaN")}, "gamma=.* is not that of the old report"),
+    "a flag": ({"min_group_size": True}, "min_group_size=True is not that of the old report"),
+    "a frame": ({"side": pl.DataFrame({"a": [1]})}, "(?s)side=.* is not that of the old report"),
     "tolerance": ({"tolerance": -1}, "tolerance must be a number of at least 0"),
     "fewer attributes": ({"sensitive_features": {"sex": NEW[2]["sex"]}}, "sensitive_features are"),
     "other names": (
@@ -424,7 +429,48 @@ FORGED = {
         {"labels": ["no", "yes"]},
         "y_true has the labels 0, 1, and the old report has 'no', 'yes'",
     ),
-    "a kind of rule": ({"worst": {"rule": {"kind": "spell"}}}, "old has a rule that can't be read"),
+    "a kind of rule": (
+        {
+            "worst": {
+                "rule": {"kind": "spell"},
+                "notion": "false_positive_rate",
+                "unfairness": 0.1,
+                "share": 0.1,
+                "size": 9,
+                "rate": 0.5,
+                "overall_rate": 0.4,
+            }
+        },
+        "old has a rule that can't be read",
+    ),
+    "a group without a rate": (
+        {"worst": {"rule": {"kind": "conjunction", "conditions": []}, "notion": "x"}},
+        "old is a report that was changed: its 'worst' is",
+    ),
+    "a text for a figure": ({"gamma": "0.01"}, "old is a report that was changed: its 'gamma' is"),
+    "a vast figure": ({"unfairness": 10**400}, "its 'unfairness' is 1000"),
+    "no class": ({"class": "Conjunctions"}, "its 'class' is 'Conjunctions'"),
+    "no parameters": ({"class": {"name": "Trees", "parameters": [1]}}, "its 'class' is"),
+    "no names": ({"attributes": [1, 2, 3]}, "its 'attributes' is"),
+    "no provenance": ({"provenance": 3}, "its 'provenance' is 3"),
+    "a text for labels": ({"labels": "01"}, "its 'labels' is '01'"),
+    "no notions": ({"notions": [-1]}, "its 'notions' is"),
+    "half a notion": ({"notions": [{"name": "x"}]}, "old has notions that can't be read: 'event'"),
+    "an odd notion": (
+        {
+            "notions": [
+                {
+                    "name": "x",
+                    "event": [True, True],
+                    "a": [0, "red"],
+                    "b": [1, 1],
+                    "worse": None,
+                    "unit": None,
+                }
+            ]
+        },
+        "old has notions that can't be read: a of a FairnessNotion holds",
+    ),
     "a class": ({"class": {"name": "Circles", "parameters": {}}}, "'Circles', which is none of"),
     "a parameter": (
         {"class": {"name": "Conjunctions", "parameters": {"colour": 1}}},

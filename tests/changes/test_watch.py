@@ -2,6 +2,8 @@
 
 import json
 import re
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -251,6 +253,10 @@ ORDER = [
     (3, None, "at is not given, and that of the batch before is 3"),
     (None, [1], r"at must be text, as '2025-03', or a number; got"),
     (None, float("nan"), "at must be text"),
+    (None, 10**400, "at must be text"),
+    (None, Fraction(10**400, 3), "at must be text"),
+    (None, Decimal("sNaN"), "at must be text"),
+    (None, 1j, "at must be text"),
 ]
 
 
@@ -261,6 +267,86 @@ def test_streams_out_of_order(first, then, message):
     with pytest.raises(ValueError, match=message):
         fed(watch, [(then, CALM[1][1])])
     assert watch.n_batches == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "plain"),
+    [
+        (np.int64(3), 3),
+        (np.float32(0.5), 0.5),
+        (Decimal("2025.25"), 2025.25),
+        (Fraction(5, 4), 1.25),
+        (2**53 + 1, 2**53 + 1),
+        (np.str_("2025-03"), "2025-03"),
+        ("half \ud800", "half \ud800"),
+    ],
+    ids=repr,
+)
+def test_a_time_of_any_type_is_saved(given, plain, tmp_path):
+    """The batch was taken in, and then the watch could not be saved."""
+    watch = Watch(**HOW)
+    fed(watch, [(given, CALM[0][1])])
+    loaded = Watch.load(watch.save(tmp_path / "watch.json"))
+    assert [one["at"] for one in loaded.looks] == [plain]
+
+
+@pytest.mark.parametrize("label", [np.int64(1), np.float32(1), Decimal(1), Fraction(1), np.True_])
+def test_settings_of_any_type_are_saved(label, tmp_path):
+    how = {"pos_label": label, "threshold": label if label is not np.True_ else None}
+    y, d, A = CALM[0][1]
+    watch = Watch(**HOW, **how)
+    watch.update(y, d, sensitive_features=A)
+    loaded = Watch.load(watch.save(tmp_path / "watch.json"))
+    loaded.update(*CALM[1][1][:2], sensitive_features=CALM[1][1][2])
+    loaded.check_settings(**how)
+    assert loaded.n_batches == 2
+
+
+def test_a_file_that_was_changed_is_refused(tmp_path):
+    """A gamma of text was an error in arithmetic at the next batch, and one of 1 a calm stream."""
+    watch = Watch(**HOW)
+    fed(watch, CALM[:2])
+    path = watch.save(tmp_path / "watch.json")
+    plain = json.loads(path.read_text())
+    for name, value in changed_fields(plain):
+        path.write_text(json.dumps({**plain, name: value}))
+        with pytest.raises(ValueError, match=r"path '.*' is a watch that is not as it was saved"):
+            Watch.load(path)
+
+
+def changed_fields(plain):
+    """Every field but those that say what the file is, with another value."""
+    for name, value in plain.items():
+        if name not in ("format", "version"):
+            yield name, [value]
+            yield name, 1 if value != 1 else 2
+
+
+CHANGED = {
+    "no group": ("favoured", -1),
+    "a text": ("core", "men"),
+    "groups in a list": ("disadvantaged", [1, 2]),
+    "no list": ("top", 3),
+    "no sentence": ("in_a_sentence", "worst"),
+    "no rule": ("favoured", {"rule": None, "notion": "false_positive_rate"}),
+}
+
+
+@pytest.mark.parametrize("what", CHANGED)
+def test_groups_of_a_report_that_was_changed_are_told(what):
+    name, value = CHANGED[what]
+    y, d, A = UNFAIR[0][1]
+    report = audit(y, d, sensitive_features=A, subgroups="marginals").to_dict()
+    with pytest.raises(ValueError, match=r"^groups has a group that can't be read"):
+        Watch(groups={**report, name: value})
+
+
+def test_rules_of_a_report_that_was_changed_are_told():
+    y, d, A = UNFAIR[0][1]
+    report = audit(y, d, sensitive_features=A, subgroups="marginals").to_dict()
+    watch = Watch(**HOW, groups={**report, "worst": {**report["worst"], "rule": {"kind": "x"}}})
+    with pytest.raises(ValueError, match=r"^groups has a rule that can't be read"):
+        fed(watch, CALM[:1])
 
 
 def test_the_same_batch_counts_once_unless_it_is_said_to_be_another():
@@ -286,6 +372,9 @@ BAD = {
     "groups": ({"groups": [1]}, "groups must be ExplicitGroups, or a report"),
     "no report": ({"groups": {"verdict": 1}}, "groups is no report of an audit"),
     "a class": ({"subgroups": "circles"}, "subgroups='circles' is unknown"),
+    "no label": ({"pos_label": object()}, "pos_label=.* is no label: pass text"),
+    "an infinite label": ({"pos_label": np.inf}, "pos_label=inf is no label: pass text"),
+    "no threshold": ({"threshold": "half"}, "threshold must be a number"),
     "a flag": ({"decision_probabilities": "no"}, "decision_probabilities must be True or False"),
 }
 
@@ -310,8 +399,8 @@ def test_groups_of_other_attributes():
 FORGED = {
     "no JSON": ("{", "is no watch; pass a file"),
     "another format": ('{"format": "gerrymend patches"}', "is no watch"),
-    "a newer one": ('{"format": "gerrymend watch", "version": 9}', "reads format 1"),
-    "cut short": ('{"format": "gerrymend watch", "version": 1}', "can't be read .KeyError"),
+    "a newer one": ('{"format": "gerrymend watch", "version": 9}', "reads format 2"),
+    "cut short": ('{"format": "gerrymend watch", "version": 2}', "is not as it was saved"),
 }
 
 

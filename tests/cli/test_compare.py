@@ -152,3 +152,12 @@ def test_a_failed_run_leaves_no_old_file(folder, tmp_path):
 def test_the_example_of_the_help():
     *_, line = examples_of("compare")
     assert line[:4] == ["gerrymend", "compare", "old.json", "people.csv"]
+
+
+def test_decisions_that_are_no_label_are_told_in_options(folder):
+    """One remedy was an argument of Python's."""
+    wrong = ["--label", "y", "--prediction", "score", "--protected", "sex"]
+    code, _, err = call("compare", folder / "old.csv", folder / "new.csv", *wrong)
+    assert code == 2
+    assert "--probability" in err
+    assert "decision_probabilities" not in err

@@ -63,3 +63,14 @@ def test_a_name_that_a_line_has_twice_is_refused(tmp_path, line):
     code, _, err = call("audit", file, *ASKED)
     assert code == 2
     assert " twice in one line; only one value would be read" in err
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_what_is_no_json_is_told_with_its_column(tmp_path, word):
+    """json.dumps() writes it; what was said of it was "TapeError"."""
+    file = rows_of(tmp_path, 1, 2)
+    file.write_text(file.read_text().replace('"g": 2', f'"g": {word}'))
+    code, _, err = call("audit", file, *ASKED)
+    assert code == 2
+    assert f"Column 'g' of FILE {file} has" in err
+    assert "Write null where a value is missing" in err

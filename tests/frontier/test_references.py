@@ -180,6 +180,8 @@ BAD = [
     ({"today": np.linspace(0, 1, 400)}, ValueError, "today has decisions that are no label: 0.0"),
     ({"today": ["no"] * 400}, ValueError, "today has decisions that are no label: 'no'.*labels: 0"),
     ({"today": [None] * 400}, ValueError, "today has 400 missing"),
+    ({"today": [{0}] * 400}, ValueError, "today has labels of type set; convert them"),
+    ({"today": [{"a": 0}] * 400}, ValueError, "today has labels of type dict; convert them"),
     (
         {"today": LogisticRegression()},
         ValueError,

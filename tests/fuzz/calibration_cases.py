@@ -17,7 +17,8 @@ from gerrymend import (
     load_patches,
     save_patches,
 )
-from gerrymend.calibration.saved import _digest, patches_json
+from gerrymend._runtime.sealed import digest_of_plain
+from gerrymend.calibration.saved import patches_json
 from tests.fuzz.disguises import ALL, SAME, disguise_of
 from tests.fuzz.model_cases import FEATURES, array_of
 from tests.fuzz.oracle import Case
@@ -179,5 +180,5 @@ def patches_file_case(rng: np.random.Generator) -> Case:
             return str(load_patches(path))
 
     if sealed and "\\ud800" not in json.dumps(plain):
-        plain["sha256"] = _digest(plain)
+        plain["sha256"] = digest_of_plain(plain)
     return Case("load_patches", " ".join(told), call, ("path",))

@@ -79,7 +79,14 @@ def test_hostile_categories_are_text(frontier):
     ("how", "words"),
     [
         ({"reference": "X"}, "reference is 'X', which is no group"),
-        ({"pos_label": "yes"}, "pos_label is 'yes', and the models decide 0 or 1"),
+        ({"pos_label": "yes"}, "pos_label='yes' is no label of frontier; its labels are 0, 1"),
+        ({"pos_label": np.array([0, 1])}, "pos_label=array.* is no label of frontier"),
+        ({"pos_label": np.timedelta64(1, "s")}, "pos_label=.* is no label of frontier"),
+        (
+            {"sample_weight": [1e300] + [1.0] * (N - 1)},
+            "beside the largest the smallest is nothing",
+        ),
+        ({"today": [1, 0]}, "today has 2"),
         ({"depth": 0}, "depth must be"),
         ({"unknown": "W"}, "unknown must be a list"),
         ({"frontier": "f.json"}, "frontier must be what pareto_frontier"),

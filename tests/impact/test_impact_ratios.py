@@ -286,6 +286,11 @@ REFUSED = {
     "a group without weight": (
         {"sample_weight": [1] * 60 + [0] * 40}, "sample_weight is 0 in all 40 rows of sex = F"
     ),
+    "a weight beside which the others are nothing": (
+        {"sample_weight": [1e300] + [1] * 99}, r"sample_weight goes from 1 to 1e\+300: beside the"
+    ),
+    "a list for the rate": ({"rate": np.array([1, 2])}, "rate=.* is unknown"),
+    "a list for the profile": ({"profile": np.array([1, 2])}, "profile=.* is unknown"),
     "identifiers": ({"attributes": {"id": [f"p{i}" for i in range(100)]}}, "identifier"),
     "missing decisions": ({"y": [None, *HIRED[1:]]}, "y_pred has 1 missing"),
     "too few decisions": ({"y": HIRED[:50]}, "differ in their number of rows"),
@@ -309,6 +314,21 @@ def test_bad_input_gets_a_clear_error(what):
     how, words = REFUSED[what]
     with pytest.raises(ArgumentError, match=re.compile(words, re.DOTALL)):
         ratios(**how)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1e160, 1e300])
+def test_weights_of_any_size_make_the_same_ratios(size):
+    """Squares of tiny weights were 0, and the ratio of two tiny rates a division by it."""
+    weight = np.array([1.0, 2, 3, 4] * 25)
+    plain, scaled = (
+        [
+            [group.rate, group.ratio, *(group.ratio_interval or ()), group.standard_deviations or 0]
+            for group in ratios(sample_weight=one).groups
+        ]
+        for one in (weight, weight * size)
+    )
+    for mine, other in zip(scaled, plain, strict=True):
+        assert mine == pytest.approx(other, rel=1e-9)
 
 
 def test_too_many_groups_are_refused(monkeypatch):

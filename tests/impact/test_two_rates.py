@@ -100,3 +100,14 @@ def test_shortfall_is_the_least_number_that_reaches_four_fifths():
 
 def test_standard_deviations_without_spread_are_none():
     assert standard_deviations(Rate(3, 3), Rate(4, 4)) is None
+
+
+@pytest.mark.parametrize("level", [1e-300, 1e-17, 1e-9])
+def test_with_no_confidence_the_interval_is_the_ratio(level):
+    """Rounding decides on which side of the quantile the ratio is: the root was not bracketed."""
+    group = Rate(3, 7)
+    reference = Rate(19, 31)
+    low, high = ratio_interval(group, reference, level)
+    assert low <= high
+    assert low == pytest.approx(ratio_of(group, reference), rel=1e-7)
+    assert high == pytest.approx(ratio_of(group, reference), rel=1e-7)

@@ -74,6 +74,8 @@ def test_a_mask_is_missing_and_no_mask_is_nothing():
     values = np.ma.masked_array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
     assert as_table(values, "a").tolist() == [[1, None], [3, 4]]
     assert unmasked(np.ma.masked_array([1, 2])).dtype == np.int64
+    # A list of such an array's values, of which NumPy warned and made NaN.
+    assert as_array([1, np.ma.masked], "a").tolist() == [1, None]
 
 
 class Elsewhere:

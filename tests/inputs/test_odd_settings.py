@@ -172,7 +172,7 @@ def test_a_part_of_the_rows_may_be_a_fraction():
 
 
 PLURAL = {
-    "gammas": (["a"], [0.1, -1]),
+    "gammas": (["a"], [0.1, -1], b"1", bytearray(b"x")),
     "notions": (["a"], [5], ["false_positive_rate", "mean_error"]),
     "estimators": ([5], {"a": "b"}, [KNeighborsClassifier()]),
 }

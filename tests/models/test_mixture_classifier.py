@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -62,6 +63,23 @@ def test_labels_that_are_no_plain_data_are_refused(toy, model):
     X, y, _ = toy
     with pytest.raises(ValueError, match="y has labels of type"):
         model.mixture_.score(X, np.array([(label,) for label in y], dtype=[("y", int)]))
+
+
+@pytest.mark.parametrize(
+    "missing", [None, float("nan"), pd.NA, pd.NaT, Decimal("sNaN"), np.ma.masked], ids=repr
+)
+def test_a_missing_label_is_refused_in_a_score(toy, model, missing):
+    """It counted as a wrong decision in silence; NA of pandas raised an error of its own."""
+    X, y, _ = toy
+    with pytest.raises(ValueError, match="y has 1 missing value; fill it in"):
+        model.score(X, [missing, *y.tolist()[1:]])
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e300, 1.7e308])
+def test_a_score_is_that_of_weights_of_any_size(toy, model, size):
+    """The sum of huge ones was infinite, and the score no number."""
+    X, y, _ = toy
+    assert model.score(X, y, np.full(len(y), size)) == pytest.approx(model.score(X, y), abs=1e-12)
 
 
 def test_a_fitted_classifier_decides_by_its_mixture(toy, model):

@@ -366,7 +366,7 @@ def test_a_history_of_one_round():
     for kind in (TrajectoryDisplay, ConvergenceDisplay):
         ax = kind([1], [0.2], [0.0], gamma=0.0).plot()
         ax.get_figure().canvas.draw()
-    with pytest.raises(ValueError, match="the same length, 1 or more; got 0, 0 and 0"):
+    with pytest.raises(ValueError, match="rounds is empty: it has no rows"):
         ConvergenceDisplay([], [], [], gamma=0.1)
 
 

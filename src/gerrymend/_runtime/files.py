@@ -4,6 +4,7 @@ import contextlib
 import os
 import uuid
 from pathlib import Path
+from typing import Any
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -29,6 +30,17 @@ def write_whole(path: Path, content: bytes) -> None:
     finally:
         with contextlib.suppress(OSError):  # it was moved, if all went well
             part.unlink()
+
+
+def check_path(path: Any) -> Path:
+    """Return a path that a file can have; raise TypeError or ValueError for anything else."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be a path; got {path!r}.")
+    if not can_be_named(path):
+        raise ValueError(
+            f"path={path!r} has characters that no file's name can have; choose another."
+        )
+    return Path(path).expanduser()
 
 
 def can_be_named(path: str | os.PathLike[str]) -> bool:

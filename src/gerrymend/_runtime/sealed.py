@@ -1,8 +1,10 @@
-"""Sealed files: a first line with a name, a format and the sha256 of the content after it."""
+"""Sealed files: a line with name, format and sha256 of what follows it; and digests of JSON."""
 
 import hashlib
+import json
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 
 class Opened(NamedTuple):
@@ -40,3 +42,15 @@ def opened(name: bytes, whole: bytes) -> Opened | None:
     version = int(line[1])
     content = whole[line.end() :]
     return Opened(version, content, _first_line(name, version, content) == line[0])
+
+
+def digest_of_plain(plain: Mapping[str, Any]) -> str:
+    """Return the sha256 of plain data but for its "sha256", whatever the order and the blanks.
+
+    >>> one = {"a": 1, "b": [0.5]}
+    >>> digest_of_plain(one) == digest_of_plain({"b": [0.5], "a": 1, "sha256": "0f"})
+    True
+    """
+    rest = {name: value for name, value in plain.items() if name != "sha256"}
+    text = json.dumps(rest, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

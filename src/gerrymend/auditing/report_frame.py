@@ -5,8 +5,7 @@ from typing import Any
 
 import narwhals as nw
 
-from gerrymend._runtime.errors import Argument, ArgumentError
-from gerrymend.inputs.numbers import short
+from gerrymend.reporting.frames import check_backend
 
 # The groups that stand alone in a report, and its lists, each with what it is called here.
 _ALONE = ("worst", "disadvantaged", "favoured", "core")
@@ -34,14 +33,7 @@ def report_frame(report: Mapping[str, Any], backend: Any) -> Any:
     told += [(called, one) for name, called in lists.items() for one in report[name]]
     rows = [_row(called, one) for called, one in told]
     columns = {name: [row[name] for row in rows] for name in _TYPES}
-    try:
-        return nw.from_dict(columns, _TYPES, backend=backend).to_native()
-    except (ImportError, TypeError, ValueError) as error:
-        raise ArgumentError(
-            Argument("backend", value=short(backend)),
-            f"makes no frame: {error}. Pass 'pandas', 'polars' or 'pyarrow', which has to be "
-            "installed.",
-        ) from None
+    return nw.from_dict(columns, _TYPES, backend=check_backend(backend)).to_native()
 
 
 def _row(called: str, one: Mapping[str, Any]) -> dict[str, Any]:

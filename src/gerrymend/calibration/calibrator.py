@@ -27,13 +27,15 @@ from gerrymend.calibration.attributes import ProtectedReader
 from gerrymend.calibration.calibrate import learn_patches
 from gerrymend.calibration.folds import folds_of, is_prefit
 from gerrymend.calibration.settings import BUDGET, LEVEL, MAX_PATCHES, N_DRAWS, Settings
+from gerrymend.calibration.targets import check_target, known_classes, of_one_type
+from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.classes import Decided, Names
 from gerrymend.inputs.indexes import check_same_index
 from gerrymend.inputs.numbers import short
 from gerrymend.inputs.sample import finite, read_vector
 from gerrymend.inputs.scores import NO_LABELS, Scores
 from gerrymend.inputs.seeds import draw_seed
-from gerrymend.inputs.validation import as_pair, check_labels, check_same_length, is_frame
+from gerrymend.inputs.validation import as_pair, check_same_length, is_frame
 from gerrymend.inputs.weights import check_weights
 from gerrymend.models.features import FeatureReader, naming_features
 
@@ -168,7 +170,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
             allow_nan = get_tags(self).input_tags.allow_nan
             self._features = FeatureReader(is_frame(X), allow_nan, allow_missing=allow_nan)
             X = self._features.read(X, self, reset=True)
-        labels = _check_target(y, classifier=is_classifier(estimator))
+        labels = check_target(y, classifier=is_classifier(estimator))
         check_same_length(X=_n_rows(X), y=len(labels))
         (X,) = indexable(X)
         if sample_weight is not None:
@@ -180,7 +182,7 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         if is_classifier(estimator):
             self.classes_ = np.unique(labels)
             if is_prefit(self.cv):
-                self.classes_ = _known_classes(estimator, labels)
+                self.classes_ = known_classes(estimator, labels)
             classes = as_pair(self.classes_)
         with naming_features(X, self, estimator):
             score = self._unseen_scores(estimator, X, labels, routed)
@@ -225,8 +227,16 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None
     ) -> float:
         """Return the accuracy of the labels, or R² of the numbers."""
+        of_labels = _is_classifier(self)
+        y = read_vector(y, "y") if of_labels else finite(y, "y")
+        if of_labels:
+            check_label_types(y, "y")
+            y = of_one_type(y)
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, len(y))
         predicted = self.predict(X, sensitive_features=sensitive_features)
-        measure = accuracy_score if _is_classifier(self) else r2_score
+        check_same_length(X=len(predicted), y=len(y))
+        measure = accuracy_score if of_labels else r2_score
         return float(measure(y, predicted, sample_weight=sample_weight))
 
     def undo(self, n: int = 1) -> Self:
@@ -350,42 +360,12 @@ class SubgroupCalibrator(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _check_target(y: Any, *, classifier: bool) -> Any:
-    """Return labels of two values, or numbers; raise an ArgumentError for anything else."""
-    if y is None:
-        raise ArgumentError("fit", "requires y to be passed, but the target y is None.")
-    if not classifier:
-        return finite(y, "y")
-    labels = read_vector(y, "y")
-    check_labels(labels, "y")
-    return labels
-
-
 def _n_rows(X: Any) -> int:
     """Return how many rows there are; what is in them, such as texts, the estimator checks."""
     try:
         return int(_num_samples(X))
     except TypeError:
         raise ArgumentError("X", f"must be a frame, an array or a list; got {short(X)}.") from None
-
-
-def _known_classes(estimator: Any, labels: Any) -> Any:
-    """Return the two labels of a fitted classifier; raise an ArgumentError for y of others."""
-    classes = estimator.classes_
-    if len(classes) != 2:
-        raise ArgumentError(
-            "estimator",
-            f"was fitted to {len(classes)} labels, and scores of two can be patched. Fit it to one "
-            "of them against the rest.",
-        )
-    strange = set(labels.tolist()) - set(classes.tolist())
-    if strange:
-        raise ArgumentError(
-            "y",
-            f"has {short(min(strange, key=str))}, and estimator was fitted to "
-            f"{' and '.join(map(repr, classes.tolist()))}; pass labels alike.",
-        )
-    return classes
 
 
 def _positive(scores: Any) -> Array:

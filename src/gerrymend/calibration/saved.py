@@ -4,7 +4,6 @@ It has its format, version and the sha256 of all else that is in it, so that a f
 by hand, or cut short, is not applied by mistake.
 """
 
-import hashlib
 import json
 import math
 import os
@@ -12,14 +11,15 @@ from dataclasses import asdict
 from typing import Any
 
 from gerrymend._runtime.errors import Argument, ArgumentError
-from gerrymend._runtime.files import write_whole
+from gerrymend._runtime.files import check_path, write_whole
+from gerrymend._runtime.sealed import digest_of_plain
 from gerrymend._runtime.versions import versions
 from gerrymend.calibration.changes import change_of_plain
 from gerrymend.calibration.patches import Patch, ScorePatches
 from gerrymend.calibration.standing import Refused, Standing
 from gerrymend.inputs.held_numbers import held, number_of
 from gerrymend.inputs.numbers import short
-from gerrymend.models.saving import ModelFileError, check_path, read_file
+from gerrymend.models.saving import ModelFileError, read_file
 from gerrymend.subgroups.plain_rules import plain_of_rule, rule_of_plain
 
 FORMAT = "gerrymend patches"
@@ -115,7 +115,7 @@ def load_patches(path: str | os.PathLike[str]) -> ScorePatches:
     try:
         plain = json.loads(content, parse_float=_number, parse_int=_number, parse_constant=_number)
         named = plain["format"] == FORMAT
-        digest = _digest(plain)
+        digest = digest_of_plain(plain)
     except _LostError as lost:
         raise ModelFileError(
             where,
@@ -177,14 +177,7 @@ def patches_json(patches: ScorePatches) -> str:
 def sealed_plain(patches: ScorePatches) -> dict[str, Any]:
     """Convert patches to the plain data of a file, with its sha256."""
     plain = plain_of_patches(patches)
-    return {**plain, "sha256": _digest(plain)}
-
-
-def _digest(plain: dict[str, Any]) -> str:
-    """Return the sha256 of all but itself, whatever the order and the blanks."""
-    rest = {name: value for name, value in plain.items() if name != "sha256"}
-    text = json.dumps(rest, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return {**plain, "sha256": digest_of_plain(plain)}
 
 
 def plain_of_patches(patches: ScorePatches) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """An audit's report of another day, read again: what it found, and how it was made."""
 
 import json
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,18 +14,65 @@ from gerrymend.auditing.report import AuditReport
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import Tally
 from gerrymend.changes.plain_settings import class_of_plain, notion_of_plain
-from gerrymend.inputs.numbers import short
+from gerrymend.inputs.numbers import LARGEST_WHOLE, as_float, short
 from gerrymend.inputs.protected import check_kinds
+from gerrymend.inputs.settings import is_same
 from gerrymend.notions import AnyNotion, OutcomeNotion
 from gerrymend.subgroups import SubgroupClass, as_subgroup_class
 from gerrymend.subgroups.plain_rules import rule_of_plain
 from gerrymend.subgroups.rules import Rule
 
-# What a report has to have, to be compared with.
-_FIELDS = (
-    "verdict", "gamma", "unfairness", "upper_bound", "n_rows", "worst", "min_group_size", "side",
-    "favourable", "notions", "class", "attributes", "labels", "control_features", "provenance",
-)  # fmt: skip
+
+def _is_number(value: Any) -> bool:
+    is_one = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_one and math.isfinite(as_float(value))
+
+
+def _is_whole(value: Any) -> bool:
+    return _is_number(value) and isinstance(value, int) and 0 <= value <= LARGEST_WHOLE
+
+
+def _are(kind: Any) -> Callable[[Any], bool]:
+    return lambda values: (
+        isinstance(values, list) and all(isinstance(value, kind) for value in values)
+    )
+
+
+def _is_class(value: Any) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("parameters"), Mapping)
+
+
+def _is_group_or_none(value: Any) -> bool:
+    """Return whether a value is a subgroup as reports tell it, or None."""
+    return value is None or (
+        isinstance(value, Mapping)
+        and isinstance(value.get("rule"), Mapping)
+        and isinstance(value.get("notion"), str)
+        and all(_is_number(value.get(name)) for name in _FIGURES)
+        and (value.get("rest_rate") is None or _is_number(value["rest_rate"]))
+    )
+
+
+# The figures of a subgroup, but for that of everyone else, which may be missing.
+_FIGURES = ("unfairness", "share", "size", "rate", "overall_rate")
+# What a report has to have, to be compared with, and whether a value can be that.
+_FORM: dict[str, Callable[[Any], bool]] = {
+    "verdict": lambda value: isinstance(value, str),
+    "gamma": _is_number,
+    "unfairness": _is_number,
+    "upper_bound": _is_number,
+    "n_rows": _is_whole,
+    "worst": _is_group_or_none,
+    "min_group_size": _is_whole,
+    "side": lambda value: isinstance(value, str),
+    "favourable": lambda value: isinstance(value, str | None),
+    "notions": lambda value: bool(value) and _are(Mapping)(value),
+    "class": _is_class,
+    "attributes": _are(str),
+    "labels": _are(str | int | float | None),
+    "control_features": _are(str),
+    "provenance": lambda value: isinstance(value, Mapping | None),
+}
 _REMEDY = "Audit the old rows again with this version, or pass these rows themselves."
 
 
@@ -46,7 +95,7 @@ class EarlierReport:
         where = f"{str(old)!r} is" if isinstance(old, str | Path) else "is"
         if not isinstance(data, Mapping):
             raise ArgumentError("old", f"{where} no report; pass the JSON that an audit wrote.")
-        missing = [name for name in _FIELDS if name not in data]
+        missing = [name for name in _FORM if name not in data]
         made = data.get("provenance")
         made = made if isinstance(made, Mapping) else {}
         theirs = _version_of(made)
@@ -61,6 +110,12 @@ class EarlierReport:
                 "old",
                 f"{where} no report of an audit, or of another version: {', '.join(missing)} "
                 f"{'is' if len(missing) == 1 else 'are'} missing. {_REMEDY}",
+            )
+        odd = next((name for name, can_be in _FORM.items() if not can_be(data[name])), None)
+        if odd is not None:
+            raise ArgumentError(
+                "old",
+                f"{where} a report that was changed: its {odd!r} is {short(data[odd])}. {_REMEDY}",
             )
         return cls(data)
 
@@ -79,7 +134,7 @@ class EarlierReport:
     def setting(self, name: str, given: Any) -> Any:
         """Return a setting of the report; raise an ArgumentError if another one is `given`."""
         own = self.data[name]
-        if given is not None and given != own:
+        if given is not None and not is_same(given, own):
             raise ArgumentError(
                 Argument(name, value=short(given)),
                 f"is not that of the old report, {short(own)}, and figures of the two can't be "
@@ -96,7 +151,8 @@ class EarlierReport:
             return given
         if self.report is not None:
             return self.report.notions
-        return tuple(map(notion_of_plain, self.data["notions"]))
+        with _reading("notions"):
+            return tuple(map(notion_of_plain, self.data["notions"]))
 
     def check_notions(self, notions: tuple[AnyNotion, ...]) -> None:
         """Raise an ArgumentError unless these are the notions of the report."""
@@ -115,7 +171,10 @@ class EarlierReport:
         """Return the class of the report; raise an ArgumentError if another one is `given`."""
         own = self.data["class"]
         if given is None:
-            return self.report.subgroups if self.report is not None else class_of_plain(own)
+            if self.report is not None:
+                return self.report.subgroups
+            with _reading("a class of subgroups"):
+                return class_of_plain(own)
         chosen = as_subgroup_class(given)
         if json.loads(json.dumps(chosen.to_dict(), default=str)) != own:
             raise ArgumentError(
@@ -180,7 +239,7 @@ class EarlierReport:
         notion = next((one for one in rates if one.name == plain["notion"]), None)
         if notion is None:
             raise ArgumentError("old", "has a worst subgroup of a notion that it does not list.")
-        figures = ("unfairness", "share", "size", "rate", "overall_rate", "rest_rate")
+        figures = (*_FIGURES, "rest_rate")
         return Subgroup(
             rule,
             notion,
@@ -188,6 +247,19 @@ class EarlierReport:
             within_strata=plain.get("within_strata", False),
             reference=plain.get("reference"),
         )
+
+
+@contextmanager
+def _reading(what: str) -> Iterator[None]:
+    """Tell what a report has that can't be read; an error that names its argument is as it is."""
+    try:
+        yield
+    except ArgumentError as error:
+        if error.argument in ("notion", "subgroups"):  # which can be passed
+            raise
+        raise ArgumentError("old", f"has {what} that can't be read: {error}") from None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ArgumentError("old", f"has {what} that can't be read: {error}. {_REMEDY}") from None
 
 
 def rule_of_report(

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,11 @@ from gerrymend.changes.batches import (
 from gerrymend.changes.look import Look
 from gerrymend.changes.watch_file import read_state, write_state
 from gerrymend.changes.watch_state import WatchState, groups_asked_for
-from gerrymend.inputs.numbers import is_number_type, short
-from gerrymend.inputs.sample import Decided
+from gerrymend.inputs.classes import plain_label
+from gerrymend.inputs.held_numbers import held
+from gerrymend.inputs.numbers import as_float, is_number_type, short
 from gerrymend.inputs.settings import check_fraction, check_whole
+from gerrymend.inputs.validation import check_cut
 from gerrymend.notions import NotionLike, as_rates
 
 
@@ -134,8 +137,7 @@ class Watch:
             top=1,
             random_state=random_state,
         )
-        decided = Decided(threshold, decision_probabilities, pos_label, many=True)
-        decided.by_label  # noqa: B018  checks its flag
+        threshold = check_cut(threshold, decision_probabilities)
         self._state = WatchState(
             notions=settings["notions"],
             subgroups=settings["subgroups"],
@@ -145,7 +147,7 @@ class Watch:
             side=side,
             threshold=threshold,
             decision_probabilities=bool(decision_probabilities),
-            pos_label=pos_label,
+            pos_label=None if pos_label is None else plain_label(pos_label),
             min_group_size=settings["min_group_size"],
             max_groups=check_whole(max_groups, "max_groups", low=1),
             budget=settings["budget"],
@@ -215,7 +217,7 @@ class Watch:
             The watch is then as it was.
         """
         state = self._state
-        self._check_order(at)
+        at = self._checked_time(at)
         given = rows_of(data, Given(y_true, y_pred, sensitive_features))
         tally, state = read_batch(state, given)
         digest = fingerprint(tally)
@@ -288,16 +290,16 @@ class Watch:
         told = {name: getattr(self, name) for name in names}
         return short_repr(self, **told, gamma=self._state.gamma, level=self._state.level)
 
-    def _check_order(self, at: Any) -> None:
-        """Raise an ArgumentError for a batch that does not follow those before."""
-        is_number = is_number_type(type(at)) and math.isfinite(at)
+    def _checked_time(self, at: Any) -> str | float | None:
+        """Return a time as plain data; raise an ArgumentError unless it is after all before."""
+        is_number = is_number_type(type(at)) and math.isfinite(as_float(at))
         if at is not None and not is_number and not isinstance(at, str):
             raise ArgumentError("at", f"must be text, as '2025-03', or a number; got {short(at)}.")
-        if not self._state.looks:
-            return
-        last = self._state.looks[-1]["at"]
+        if is_number:
+            at = int(at) if isinstance(at, Integral) else held(at, "at")
+        last = self._state.looks[-1]["at"] if self._state.looks else None
         if last is None:
-            return
+            return at
         if at is None:
             raise ArgumentError(
                 "at", f"is not given, and that of the batch before is {last!r}; say it of each."
@@ -313,3 +315,4 @@ class Watch:
                 "are taken in in their order; text is compared letter by letter, as ISO dates "
                 "may be.",
             )
+        return at

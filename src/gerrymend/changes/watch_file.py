@@ -2,21 +2,21 @@
 
 import dataclasses
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 from gerrymend._runtime.errors import ArgumentError
-from gerrymend._runtime.files import write_whole
+from gerrymend._runtime.files import check_path, write_whole
+from gerrymend._runtime.sealed import digest_of_plain
 from gerrymend._runtime.versions import versions
 from gerrymend.changes.plain_settings import class_of_plain, notion_of_plain
 from gerrymend.changes.watch_state import WatchState
 from gerrymend.changes.watched import Watched
-from gerrymend.models.saving import check_path, read_file
+from gerrymend.models.saving import read_file
 from gerrymend.notions import as_rates
 
 FORMAT = "gerrymend watch"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 # Fields that are stored as they are.
 _PLAIN = (
     "gamma", "level", "favourable", "side", "threshold", "decision_probabilities", "pos_label",
@@ -40,7 +40,11 @@ def write_state(state: WatchState, path: Any, written: bytes | None) -> tuple[by
             f"{str(path)!r} {why}, and would be lost; load it and go on with that, or name another "
             "file.",
         )
-    content = json.dumps(_plain_of(state), ensure_ascii=False, allow_nan=False, indent=1).encode()
+    plain = _plain_of(state)
+    plain["sha256"] = digest_of_plain(plain)
+    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1)
+    # Halves of characters, which text from data may have, are escaped as JSON has them.
+    content = text.encode(errors="backslashreplace")
     write_whole(target, content)
     return content, target
 
@@ -66,13 +70,19 @@ def read_state(path: Any) -> tuple[WatchState, bytes]:
             f"{str(path)!r} is a watch in format {version!r}, and this version of gerrymend "
             f"({versions()['gerrymend']}) reads format {FORMAT_VERSION}.",
         )
-    try:
-        return _state_of(plain), content
-    except (AttributeError, IndexError, KeyError, StopIteration, TypeError, ValueError) as error:
+    if plain.get("sha256") != digest_of_plain(plain):
         raise ArgumentError(
             "path",
-            f"{str(path)!r} is a watch that can't be read ({type(error).__name__}: {error}); it "
-            "was changed by hand, or cut short.",
+            f"{str(path)!r} is a watch that is not as it was saved: its content doesn't have the "
+            "sha256 in it. It was changed by hand, or cut short; go back to a copy of it.",
+        )
+    try:
+        return _state_of(plain), content
+    except (AttributeError, KeyError, TypeError, ValueError) as error:  # a class of the user's own
+        raise ArgumentError(
+            "path",
+            f"{str(path)!r} is a watch that can't be read ({type(error).__name__}: {error}); begin "
+            "another.",
         ) from None
 
 
@@ -99,8 +109,6 @@ def _state_of(plain: dict[str, Any]) -> WatchState:
     fields = {name: plain[name] for name in _PLAIN}
     for name in ("asked", "fingerprints", "looks"):
         fields[name] = tuple(fields[name])
-    if not (0 <= fields["cash"] <= 1e6 and math.isfinite(fields["highest"])):
-        raise ValueError("its evidence is no number")
     return WatchState(
         notions=tuple(map(notion_of_plain, plain["notions"])),
         rates=rates,

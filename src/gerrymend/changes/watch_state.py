@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gerrymend._runtime.errors import ArgumentError
+from gerrymend._runtime.errors import ArgumentError, as_of
 from gerrymend.auditing.report import AuditReport
 from gerrymend.changes.earlier_report import EarlierReport, kinds_used, rule_of_report
 from gerrymend.changes.plain_settings import wanted_of_plain
@@ -90,16 +90,27 @@ def groups_asked_for(groups: Any) -> tuple[Mapping[str, Any], ...]:
         report = EarlierReport.of(groups).data
     except ArgumentError as error:
         raise ArgumentError("groups", *error.words) from None
-    told = [report[name] for name in _TOLD if report.get(name)]
-    told += report.get("top", [])
-    if report.get("in_a_sentence"):
-        told.append(report["in_a_sentence"]["subgroup"])
+    sentence = report.get("in_a_sentence")
+    top = report.get("top", [])
+    told = [*(report.get(name) for name in _TOLD), *(top if isinstance(top, list) else [top])]
+    told.append(sentence.get("subgroup") if isinstance(sentence, Mapping) else sentence)
     found = []
-    for one in told:
-        plain = {"rule": one.get("rule"), "notion": one.get("notion")}
-        if plain["rule"] and "unnamed" not in str(plain["rule"]) and plain not in found:
+    for plain in (_plain_group(one) for one in told if one is not None):
+        if "unnamed" not in str(plain["rule"]) and plain not in found:
             found.append(plain)
     return tuple(found)
+
+
+def _plain_group(told: Any) -> dict[str, Any]:
+    """Return rule and notion of a group that a report tells; raise an ArgumentError without."""
+    known = told if isinstance(told, Mapping) else {}
+    if not isinstance(known.get("rule"), Mapping) or not isinstance(known.get("notion"), str):
+        raise ArgumentError(
+            "groups",
+            f"has a group that can't be read, {short(told)}: the report was changed. Pass one as "
+            "audit() made it.",
+        )
+    return {name: known[name] for name in ("rule", "notion")}
 
 
 def rules_of(
@@ -121,7 +132,8 @@ def rules_of(
             except ValueError as error:
                 raise ArgumentError("groups", f"can't be watched: {error}") from None
             continue
-        rule = rule_of_report(one["rule"], kinds, whole)
+        with as_of("groups"):
+            rule = rule_of_report(one["rule"], kinds, whole)
         check_kinds(columns, kinds_used(one["rule"]), "sensitive_features")
         found.append((rule, one["notion"]))
     return found

@@ -24,7 +24,7 @@ def read_vector(values: Any, argument: str) -> list[Any]:
     listed = listed_values(values, argument)
     if not listed:
         raise ValueError(f"{argument} is empty: it has no rows.")
-    if None in listed:
+    if any(value is None for value in listed):  # `in` compares, and arrays do so by value
         raise ValueError(f"{argument} has missing values; fill in or drop these rows.")
     if isinstance(listed[0], list | tuple):
         raise ValueError(f"{argument} must have one dimension.")

@@ -190,4 +190,7 @@ class CompareRequest(TableRequest):
             old=f"OLD {self.old}",
             subgroups="--subgroups",
             n_permutations="--permutations",
-        ) | {"threshold=0.5": "--score with --threshold 0.5"}
+        ) | {
+            "threshold=0.5": "--score with --threshold 0.5",
+            "decision_probabilities=True": "--probability",
+        }

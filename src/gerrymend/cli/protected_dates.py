@@ -66,7 +66,7 @@ def dates_of(frame: "pl.LazyFrame", name: str) -> "pl.Expr | None":
     import polars as pl
 
     dtype = frame.collect_schema()[name]
-    if dtype.is_temporal():
+    if isinstance(dtype, pl.Date | pl.Datetime):
         return pl.col(name).cast(pl.Date)
     if dtype != pl.String:
         return None

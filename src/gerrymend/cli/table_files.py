@@ -140,13 +140,14 @@ def _typed(
 ) -> "pl.LazyFrame":
     """Return Parquet, a workbook or JSON lines, whose columns have types of their own.
 
-    In JSON lines columns of `texts` may have values of several types, which become text.
+    In a workbook or JSON lines, columns of `texts` may have values of several types, which become
+    text.
     """
     import polars as pl
 
     kind = _kind_of(source)
     if kind == _WORKBOOK:
-        return read_sheet(path, source)
+        return read_sheet(path, source, missing, texts)
     if kind == _JSON:
         seen = check_lines(path, source, missing, texts)
         types = dict.fromkeys(seen.mixed, pl.String)

@@ -2,6 +2,7 @@
 
 import io
 import math
+import shlex
 import warnings
 from collections.abc import Sequence
 from datetime import date, datetime, time
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gerrymend._runtime.extras import need
 from gerrymend.cli.file_contents import Source
 from gerrymend.cli.written_numbers import check_integers, check_texts
+from gerrymend.inputs.validation import same_name
 from gerrymend.reporting.sheets import fill
 
 if TYPE_CHECKING:
@@ -22,10 +24,14 @@ _KINDS = (bool, int, float, str, date, datetime, time)
 _LARGEST_IN_SHEET = 10**15
 
 
-def read_sheet(path: Path, source: Source) -> "pl.LazyFrame":
+def read_sheet(
+    path: Path, source: Source, missing: Sequence[str] = (), texts: Sequence[str] = ()
+) -> "pl.LazyFrame":
     """Return the first sheet of an xlsx workbook; where there are others, say which was read.
 
-    The first line has the names. A column of several types is text, as in a CSV file.
+    The first line has the names. A column of several types is text, as in a CSV file. Raises a
+    ValueError for a name that comes twice, and where a text reads as a value of another type that
+    is beside it, unless the column is one of `texts`. Texts in `missing` are no values.
     """
     import polars as pl
 
@@ -46,8 +52,13 @@ def read_sheet(path: Path, source: Source) -> "pl.LazyFrame":
         )
     filled = [row for row in rows if any(value is not None for value in row)]
     # Columns without a name are left-overs of formatting.
-    named = {str(name): j for j, name in enumerate(header) if name is not None}
-    columns = {name: [row[j] for row in filled] for name, j in named.items()}
+    named = [(str(name), j) for j, name in enumerate(header) if name is not None]
+    names = [name for name, _ in named]
+    if len(set(names)) < len(names):
+        raise same_name(f"FILE {path}", names)
+    columns = {name: [row[j] for row in filled] for name, j in named}
+    for name in columns.keys() - set(texts):
+        _check_told_apart(path, name, [one for one in columns[name] if one not in missing])
     return pl.LazyFrame([_series(path, name, values) for name, values in columns.items()])
 
 
@@ -78,6 +89,18 @@ def _cell(value: Any) -> Any:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.isoformat()
     return value if value is None or isinstance(value, _KINDS) else str(value)
+
+
+def _check_told_apart(path: Path, name: str, values: list[Any]) -> None:
+    """Raise a ValueError where a text reads as a value of another type, as "3" does beside 3."""
+    others = {_text(value) for value in values if value is not None and not isinstance(value, str)}
+    alike = sorted(others & {value for value in values if isinstance(value, str)})
+    if alike:
+        raise ValueError(
+            f"Column {name!r} of FILE {path} has {alike[0]} both as text and as a value of another "
+            "type, such as a number: they would be merged. Give its cells one type, or take all as "
+            f"text: --categorical {shlex.quote(name)}."
+        )
 
 
 def _series(path: Path, name: str, values: list[Any]) -> "pl.Series":

@@ -98,4 +98,4 @@ class WatchRequest(TableRequest):
             y_pred=f"{option} {column}",
             subgroups="--subgroups",
             path=f"STATE {self.state}",
-        )
+        ) | {"threshold=0.5": "--score with --threshold 0.5"}

@@ -85,6 +85,11 @@ def check_lines(
         with suppress(json.JSONDecodeError):  # which is told by who reads all of the file
             row = (exact if far else plain).decode(line.removeprefix(b"\xef\xbb\xbf").decode())
             for name, value in row.items() if isinstance(row, dict) else ():
+                if isinstance(value, float) and not math.isfinite(value):
+                    raise ValueError(
+                        f"Column {name!r} of FILE {path} has {value}, which is no JSON. Write null "
+                        "where a value is missing; replace what is infinite by a number."
+                    )
                 if isinstance(value, Decimal):
                     raise _lost(path, name, str(value), value, _IN_TYPES)
                 if far and (number := check_integers(path, name, [value])):

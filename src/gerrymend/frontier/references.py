@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.indexes import check_same_index
 from gerrymend.inputs.sample import Sample, read_vector
 from gerrymend.inputs.validation import check_same_length
@@ -75,6 +76,7 @@ def with_today(rows: Sample, today: Any, argument: str = "today") -> Sample:
     # Decisions with an index of their own that is in another order would be read by position, as
     # those of other people.
     check_same_index(X=rows.features, **{argument: decided})
+    check_label_types(vector, argument)
     unknown = sorted(map(repr, set(vector.tolist()) - set(rows.classes.tolist())))
     if unknown:
         shown = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")

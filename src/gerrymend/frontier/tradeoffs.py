@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.frontier.points import FrontierPoint, FrontierReference, OnRows
+from gerrymend.inputs.numbers import short
+from gerrymend.inputs.settings import is_same
 from gerrymend.reporting.audit.levels import levels
+from gerrymend.reporting.frames import check_backend
 from gerrymend.reporting.frontier import text as frontier_text
 from gerrymend.reporting.wording import json_text
 
@@ -103,10 +106,10 @@ class ParetoFrontier:
         asked = {name: value for name, value in wanted.items() if value is not None}
         found = [
             point for point in self.points
-            if all(getattr(point, name) == value for name, value in asked.items())
+            if all(is_same(value, getattr(point, name)) for name, value in asked.items())
         ]  # fmt: skip
         if len(found) != 1:
-            words = ", ".join(f"{name}={value!r}" for name, value in asked.items())
+            words = ", ".join(f"{name}={short(value)}" for name, value in asked.items())
             there = "; ".join(
                 f"{name}: {', '.join(f'{value!r}' for value in self._values(name))}"
                 for name in wanted
@@ -189,7 +192,7 @@ class ParetoFrontier:
             for marginal, points in enumerate((data["points"], data["marginal_points"]))
             for point in points
         ]
-        return nw.from_dicts(rows, backend=backend).to_native()
+        return nw.from_dicts(rows, backend=check_backend(backend)).to_native()
 
     def to_markdown(self) -> str:
         """Return the frontier as Markdown: tables, and the worst subgroup of each point."""

@@ -19,10 +19,13 @@ from gerrymend.impact.meetings import meetings, reference_place, sums_of_meeting
 from gerrymend.impact.selected import Selected
 from gerrymend.impact.table import check_unknown
 from gerrymend.impact.two_rates import ratio_of
-from gerrymend.inputs.classes import Names
+from gerrymend.inputs.classes import Names, check_positive
 from gerrymend.inputs.features import n_rows_of
 from gerrymend.inputs.sample import Numbers, named_columns
 from gerrymend.inputs.settings import check_whole
+from gerrymend.inputs.validation import as_vector, check_same_length
+from gerrymend.inputs.weights import check_comparable
+from gerrymend.reporting.frames import check_backend
 from gerrymend.reporting.wording import json_text
 
 
@@ -95,7 +98,7 @@ class Alternatives:
             plain = {name: value for name, value in model.items() if not isinstance(value, dict)}
             ratios = {f"ratio: {group}": ratio for group, ratio in model["ratios"].items()}
             rows.append(plain | ratios)
-        return nw.from_dicts(rows, backend=backend).to_native()
+        return nw.from_dicts(rows, backend=check_backend(backend)).to_native()
 
     def to_markdown(self) -> str:
         """Return the models as a table in Markdown, with what it is."""
@@ -190,12 +193,11 @@ def less_discriminatory_alternatives(
         )
     depth = check_whole(depth, "depth", low=1, remedy="It is how many attributes meet.")
     values = check_unknown(unknown)
-    labels = frontier.points[0].model.classes_.tolist()
-    if pos_label is not None and pos_label not in labels:
-        raise ArgumentError(
-            "pos_label", f"is {pos_label!r}, and the models decide {labels[0]!r} or {labels[1]!r}."
-        )
-    place = 1 if pos_label is None else labels.index(pos_label)
+    check_comparable(sample_weight)
+    classes = frontier.points[0].model.classes_
+    place = 1
+    if pos_label is not None:
+        place = check_positive(classes, pos_label, Names(labels="frontier"))
     protected = named_columns(X, sensitive_features)
     none = np.zeros(n_rows_of(X))
     read = Numbers.read(None, none, protected, sample_weight, names=Names(decisions="X"))
@@ -219,7 +221,7 @@ def less_discriminatory_alternatives(
 
     models = []
     if today is not None:
-        decided = _decided(today, protected, labels[place])
+        decided = _decided(today, protected, len(none), classes.tolist()[place])
         models.append(_of_today(frontier) | measured(decided))
     for point in frontier.points:
         p = np.asarray(point.model.predict_proba(X))[:, place]
@@ -232,8 +234,9 @@ def less_discriminatory_alternatives(
     )
 
 
-def _decided(today: Any, protected: Any, pos_label: Any) -> Array:
+def _decided(today: Any, protected: Any, n_rows: int, pos_label: Any) -> Array:
     """Return 1 for the rows that today's model approves; errors name `today`."""
+    check_same_length(X=n_rows, today=len(as_vector(today, "today")))
     try:
         return Selected.read(today, protected, pos_label=pos_label).is_in.astype(np.float64)
     except ArgumentError as error:

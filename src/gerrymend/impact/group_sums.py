@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._numeric.sums import Array, total_by_cell
+from gerrymend._numeric.sums import Array, modest_scale, total_by_cell
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.impact.two_rates import Rate
 from gerrymend.inputs.protected import Column, distinct_rows, take_rows
@@ -16,21 +16,21 @@ from gerrymend.subgroups.rules import category_label
 class GroupSums(NamedTuple):
     """Sums over each group of a table, a group a place.
 
-    `values` are the categories of each by attribute, and `squared` is Σ w².
+    `values` are the categories of each by attribute, and `effective_n` is (Σ w)²/Σ w².
     """
 
     values: list[dict[str, Any]]
     n: NDArray[np.intp]
     weight: Array
     selected: Array
-    squared: Array
+    effective_n: Array
 
     def effective(self, place: int, is_weighted: bool) -> Rate:
         """Return the rate of a group among its effective number of rows."""
         rate = self.rate(place)
         if not is_weighted:
             return rate
-        n = rate.n**2 / float(self.squared[place])
+        n = float(self.effective_n[place])
         return Rate(rate.value * n, n)
 
     def rate(self, place: int) -> Rate:
@@ -62,20 +62,23 @@ def group_sums(meeting: Sequence[Column], weight: Array, selected: NDArray[Any])
     names = [column.name for column in meeting]
     codes = zip(*(column.values.astype(np.intp).tolist() for column in cells.columns), strict=True)
     values = [dict(zip(names, map(_category, meeting, at), strict=True)) for at in codes]
-    sums = GroupSums(
-        values,
-        np.bincount(cells.index, minlength=len(cells)),
-        by_group(weight),
-        by_group(weight * selected[known]),
-        by_group(weight**2),
-    )
-    for place in np.flatnonzero(sums.weight == 0):
+    n = np.bincount(cells.index, minlength=len(cells))
+    sums = by_group(weight)
+    for place in np.flatnonzero(sums == 0):
         raise ArgumentError(
             "sample_weight",
-            f"is 0 in all {sums.n[place]:,} rows of {told(values[place])}: its rate would be over "
+            f"is 0 in all {n[place]:,} rows of {told(values[place])}: its rate would be over "
             "nobody. Drop these rows, or weigh them.",
         )
-    return sums
+    # Squares of tiny weights would be 0, and those of huge ones infinite: their ratios are neither.
+    modest = weight * modest_scale(float(weight.max()), 0)
+    return GroupSums(
+        values,
+        n,
+        sums,
+        by_group(weight * selected[known]),
+        by_group(modest) ** 2 / by_group(modest**2),
+    )
 
 
 def _category(column: Column, code: int) -> Any:

@@ -10,16 +10,18 @@ from gerrymend.auditing.from_rows import Given, rows_of
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.impact.attributes import HIGHEST, as_categories, read_reference
 from gerrymend.impact.category_tables import Settings, category_tables
-from gerrymend.impact.profiles import profile_of
-from gerrymend.impact.selected import SELECTION, Selected
+from gerrymend.impact.profiles import PROFILES, profile_of
+from gerrymend.impact.selected import RATES, SCORING, SELECTION, Selected
 from gerrymend.impact.table import ImpactTable, check_unknown
 from gerrymend.impact.unlisted import default_class, look_beyond
 from gerrymend.inputs.settings import (
     check_budget,
+    check_choice,
     check_flag,
     check_fraction,
     check_whole,
 )
+from gerrymend.inputs.weights import check_comparable
 from gerrymend.subgroups import as_subgroup_class
 
 
@@ -150,13 +152,17 @@ def impact_ratios(
     chosen = None if subgroups is None else as_subgroup_class(subgroups)
     search = check_flag(search, "search")
     values = check_unknown(unknown)
-    if rate == "scoring" and profile == "lending":
+    rate = check_choice(rate, "rate", RATES)
+    if profile is not None:
+        profile = check_choice(profile, "profile", PROFILES)
+    if rate == SCORING and profile == "lending":
         raise ArgumentError(
             "rate",
             "is 'scoring', and the profile 'lending' is about who is approved; pass decisions, or "
             "a threshold.",
         )
     given = rows_of(data, Given(None, y_pred, sensitive_features, sample_weight))
+    check_comparable(given.sample_weight)
     read = Selected.read(
         given.y_pred, given.sensitive_features, given.sample_weight,
         rate=rate, threshold=threshold, pos_label=pos_label,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import narwhals as nw
 
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend._runtime.files import check_path, write_whole
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.provenance import Provenance
 from gerrymend.impact.category_tables import CategoryTable, ImpactGroup, is_below
@@ -15,6 +16,7 @@ from gerrymend.impact.unlisted import Unlisted
 from gerrymend.inputs.numbers import short
 from gerrymend.inputs.settings import check_number
 from gerrymend.reporting.audit.document import Document
+from gerrymend.reporting.frames import check_backend
 from gerrymend.reporting.wording import json_text
 
 
@@ -136,7 +138,8 @@ class ImpactTable:
         """
         from gerrymend.reporting.impact.rows import flat_rows
 
-        return nw.from_dicts(flat_rows(self.to_dict()), backend=backend).to_native()
+        rows = flat_rows(self.to_dict())
+        return nw.from_dicts(rows, backend=check_backend(backend)).to_native()
 
     def to_markdown(self, **document: Any) -> str:
         """Return the sections of the page as Markdown, which takes the same arguments."""
@@ -186,22 +189,21 @@ class ImpactTable:
 
     def write_csv(self, path: str | Path) -> Path:
         """Write the CSV of `to_csv` to a file, whole or not at all; return its path."""
-        from gerrymend._runtime.files import write_whole
-
+        target = check_path(path)
         # The mark at the beginning tells spreadsheets that it is UTF-8.
-        write_whole(Path(path), self.to_csv().encode("utf-8-sig", "backslashreplace"))
-        return Path(path)
+        write_whole(target, self.to_csv().encode("utf-8-sig", "backslashreplace"))
+        return target
 
     def write_xlsx(self, path: str | Path) -> Path:
         """Write a workbook with a sheet of the groups and one of what they are; return its path.
 
         It needs openpyxl (pip install 'gerrymend[xlsx]').
         """
-        from gerrymend._runtime.files import write_whole
         from gerrymend.reporting.impact.sheets import as_xlsx
 
-        write_whole(Path(path), as_xlsx(self.to_dict()))
-        return Path(path)
+        target = check_path(path)
+        write_whole(target, as_xlsx(self.to_dict()))
+        return target
 
     def _repr_html_(self) -> str | None:
         """Return the tables for notebooks, or None without jinja2, so that they show the text."""

@@ -24,6 +24,7 @@ test: it is about counts.
 """
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -55,7 +56,9 @@ def ratio_of(group: Rate, reference: Rate) -> float:
     >>> ratio_of(Rate(12, 30), Rate(35, 70))
     0.8
     """
-    return (group.selected * reference.n) / (reference.selected * group.n)
+    # In fractions: a product of tiny weights may be 0 in floats.
+    one, other = (Fraction(rate.selected) / Fraction(rate.n) for rate in (group, reference))
+    return float(one / other)
 
 
 def ratio_interval(group: Rate, reference: Rate, confidence: float) -> tuple[float, float]:
@@ -80,8 +83,9 @@ def ratio_interval(group: Rate, reference: Rate, confidence: float) -> tuple[flo
     def below(log_ratio: float) -> float:
         return _score(math.exp(log_ratio), group, reference) + quantile
 
-    low = brentq(above, estimate - _FARTHEST, estimate)
-    high = brentq(below, estimate, estimate + _FARTHEST)
+    # At a confidence near 0 rounding decides on which side of its quantile the estimate is.
+    low = estimate if above(estimate) >= 0 else brentq(above, estimate - _FARTHEST, estimate)
+    high = estimate if below(estimate) <= 0 else brentq(below, estimate, estimate + _FARTHEST)
     return math.exp(low), math.exp(high)
 
 

@@ -23,9 +23,15 @@ _PLAIN = {str, bool, int, float}
 def unmasked(values: Any) -> Any:
     """Return a masked array as a plain one, with None for masked values; others as they are.
 
+    A list may have masked values too, as that of a masked array has.
+
     >>> unmasked(np.ma.masked_array([1, 2], mask=[False, True])).tolist()
     [1, None]
+    >>> unmasked([1, np.ma.masked])
+    [1, None]
     """
+    if isinstance(values, list | tuple) and any(value is np.ma.masked for value in values):
+        return [None if value is np.ma.masked else value for value in values]
     if not isinstance(values, np.ma.MaskedArray):
         return values
     if not np.ma.getmaskarray(values).any():

@@ -1,14 +1,16 @@
 """Reading of labels: two, one of many against the rest, or as many as there are."""
 
+import math
 from decimal import Decimal
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._runtime.errors import Argument, ArgumentError
-from gerrymend.inputs.categories import check_label_types, plain_type
+from gerrymend.inputs.categories import as_category, check_label_types, plain_type
+from gerrymend.inputs.held_numbers import held
+from gerrymend.inputs.numbers import as_float, is_number_type, short
 from gerrymend.inputs.settings import check_flag, same_but_for_case
 from gerrymend.inputs.validation import check_labels
 
@@ -200,10 +202,29 @@ def _pair_of(label: Any) -> tuple[Any, Any]:
     return f"not {label}", label
 
 
+def plain_label(pos_label: Any) -> Any:
+    """Return a label as plain data, to be stored; raise an ArgumentError for what can be none.
+
+    >>> plain_label(np.int64(1)), plain_label(np.True_), plain_label(Decimal("0.5"))
+    (1, True, 0.5)
+    """
+    kind = type(pos_label)
+    if is_number_type(kind) and not math.isfinite(as_float(pos_label)):
+        kind = type(None)  # NaN and ∞ are labels of nobody
+    if plain_type(kind) is not None:
+        return as_category(pos_label)
+    if is_number_type(kind):
+        return held(pos_label, "pos_label")
+    raise ArgumentError(
+        Argument("pos_label", value=short(pos_label)),
+        "is no label: pass text, a number or a boolean.",
+    )
+
+
 def check_positive(classes: NDArray[Any], pos_label: Any, names: Names) -> int:
     """Return the place of the positive label; raise an ArgumentError if it is none of these."""
     known = classes.tolist()
-    is_label = plain_type(type(pos_label)) is not None or isinstance(pos_label, Real | Decimal)
+    is_label = plain_type(type(pos_label)) is not None or is_number_type(type(pos_label))
     # A signalling NaN can't even be compared.
     if not is_label or (isinstance(pos_label, Decimal) and pos_label.is_snan()):
         alike = []

@@ -10,13 +10,24 @@ import numpy as np
 
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.inputs.held_numbers import held
-from gerrymend.inputs.numbers import LARGEST_WHOLE, is_number_type, short
+from gerrymend.inputs.numbers import LARGEST_WHOLE, as_float, is_number_type, short
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a suggestion to append to a message, or '' if no known name is close."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def is_same(given: Any, own: Any) -> bool:
+    """Return True for the same text or number; arrays and frames, which compare by row, never are.
+
+    >>> is_same(np.float32(0.5), 0.5), is_same("a", "b"), is_same(True, 1), is_same([1], [1])
+    (True, False, False, False)
+    """
+    if is_number_type(type(given)):
+        return is_number_type(type(own)) and as_float(given) == as_float(own)
+    return isinstance(given, str) and isinstance(own, str) and given == own
 
 
 def same_but_for_case(text: Any, known: Iterable[Any]) -> list[Any]:
@@ -105,7 +116,11 @@ def check_test_size(test_size: Any) -> float:
 def check_gammas(gammas: Any) -> list[float]:
     """Return at least one gamma as a list of floats; raise ArgumentError otherwise."""
     is_scalar = isinstance(gammas, np.ndarray) and gammas.ndim == 0
-    if isinstance(gammas, str | Mapping) or is_scalar or not isinstance(gammas, Iterable):
+    if (
+        isinstance(gammas, str | bytes | bytearray | Mapping)
+        or is_scalar
+        or not isinstance(gammas, Iterable)
+    ):
         raise ArgumentError(
             "gammas", f"must be a list of numbers; got {gammas!r}. For one: [{gammas!r}]."
         )

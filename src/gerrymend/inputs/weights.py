@@ -11,6 +11,8 @@ from gerrymend.inputs.numbers import as_numbers
 from gerrymend.inputs.validation import as_vector
 
 WEIGHT = "sample_weight"
+# Squares of ratios of weights this far apart, and sums of those, are finite and not 0.
+_LEAST_BESIDE = 1e-100
 
 
 def check_weights(weights: Any, n_rows: int, argument: str = WEIGHT) -> Array:
@@ -60,6 +62,22 @@ def check_extremes(smallest: float, largest: float, argument: str = WEIGHT) -> N
             f"has negative values (the smallest is {smallest:g}); weights are counts of rows: pass "
             "0 or more.",
         )
+
+
+def check_comparable(weights: Any, argument: str = WEIGHT) -> None:
+    """Raise ArgumentError for weights so far apart that ratios of their sums leave float64.
+
+    >>> check_comparable([1.0, 1e300])
+    Traceback (most recent call last):
+    gerrymend._runtime.errors.ArgumentError: sample_weight goes from 1 to 1e+300: beside the \
+largest the smallest is nothing. Pass 0 for rows that are not to count, or weights that differ less.
+    """
+    if weights is None:
+        return
+    weight = check_finite_weights(weights, argument)
+    positive = weight[weight > 0]
+    if len(positive) and positive.min() < positive.max() * _LEAST_BESIDE:
+        raise too_far_apart(positive.min(), positive.max(), argument)
 
 
 def no_weight(argument: str = WEIGHT) -> ArgumentError:

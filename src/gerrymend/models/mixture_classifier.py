@@ -10,12 +10,18 @@ from sklearn.externals.array_api_compat import array_namespace, device
 from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
 from gerrymend._numeric.arrays import in_words, is_dask_collection, is_device_array, on_host
-from gerrymend._numeric.sums import Array
+from gerrymend._numeric.sums import Array, modest_scale
 from gerrymend.inputs.categories import check_label_types
 from gerrymend.inputs.indexes import check_same_index
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import check_whole
-from gerrymend.inputs.validation import as_vector, check_labels, check_same_length
+from gerrymend.inputs.validation import (
+    are_missing,
+    as_vector,
+    check_labels,
+    check_none,
+    check_same_length,
+)
 from gerrymend.inputs.weights import check_finite_weights, no_weight
 from gerrymend.models.dask_predictions import by_partition, sums_over_partitions
 from gerrymend.models.features import FeatureReader
@@ -184,21 +190,30 @@ class MixtureClassifier:
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the expected accuracy of the decisions, over all draws."""
         if is_dask_collection(X):
-            right, weight = sums_over_partitions(self._right, self.read(X), y, sample_weight)
+            measure = partial(self._right, scaled=False)
+            right, weight = sums_over_partitions(measure, self.read(X), y, sample_weight)
         else:
             right, weight = self._right(X, _from_device(y), _from_device(sample_weight))
         if weight == 0:
             raise no_weight()
         return right / weight
 
-    def _right(self, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
-        """Return the expected weight of rows that are decided correctly, and that of all rows."""
+    def _right(
+        self, X: Any, y: Any, sample_weight: Any, *, scaled: bool = True
+    ) -> tuple[float, float]:
+        """Return the expected weight of rows that are decided correctly, and that of all rows.
+
+        Both are `scaled` by a power of two where weights are so large that their sum is infinite.
+        """
         positive = on_host(self.mixture.positive_probability(self.read(X)))
         labels = as_vector(y, "y")
+        check_none(int(are_missing(labels).sum()), "y")
         check_label_types(labels, "y")
         weight = np.ones(len(labels))
         if sample_weight is not None:
             weight = check_finite_weights(sample_weight)
+            if scaled:
+                weight = weight * modest_scale(float(weight.max()))
         check_same_length(X=len(positive), y=len(labels), sample_weight=len(weight))
         check_same_index(X=X, y=y, sample_weight=sample_weight)
         right = np.where(labels == self.classes_[1], positive, 1.0 - positive)

@@ -7,7 +7,6 @@ the line up to there and the archive, so that every byte of the file is checked.
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gerrymend._runtime.errors import Argument, Message
 from gerrymend._runtime.extras import need
-from gerrymend._runtime.files import can_be_named, write_whole
+from gerrymend._runtime.files import check_path, write_whole
 from gerrymend._runtime.sealed import opened, sealed
 from gerrymend._runtime.versions import versions
 from gerrymend.models.mixture_classifier import MixtureClassifier, MixtureTrainer
@@ -249,17 +248,6 @@ def _rebuilt(plain: dict[str, Any]) -> MixtureClassifier | Pipeline:
     model = model_of_plain(plain)
     # In place of the None that _deployable() left there.
     return Pipeline([*steps[:-1], (steps[-1][0], model)]) if steps else model
-
-
-def check_path(path: Any) -> Path:
-    """Return a path that a file can have; raise TypeError or ValueError for anything else."""
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be a path; got {path!r}.")
-    if not can_be_named(path):
-        raise ValueError(
-            f"path={path!r} has characters that no file's name can have; choose another."
-        )
-    return Path(path).expanduser()
 
 
 def read_file(path: Any, writer: str) -> bytes:

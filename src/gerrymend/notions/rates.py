@@ -25,7 +25,7 @@ from gerrymend._numeric.sums import Array, total
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.categories import plain_type
 from gerrymend.inputs.held_numbers import held
-from gerrymend.inputs.numbers import LARGEST, is_number_type, short
+from gerrymend.inputs.numbers import LARGEST, is_number_type, plain_value, short
 from gerrymend.notions.references import (
     OVERALL,
     PREDICTED,
@@ -121,11 +121,16 @@ class FairnessNotion:
             object.__setattr__(self, "reference", check_reference(self.reference))
         if not isinstance(self.name, str) or not self.name:
             raise TypeError(f"name of a FairnessNotion must be text; got {short(self.name)}.")
-        if self.of_class is not None and plain_type(type(self.of_class)) is None:
-            raise TypeError(
-                "of_class of a FairnessNotion must be one label, a number or text, or None; got "
-                f"{short(self.of_class)}."
-            )
+        if self.unit is not None and not isinstance(self.unit, str):
+            raise TypeError(f"unit of a FairnessNotion must be text or None; got {self.unit!r}.")
+        if self.of_class is not None:
+            if plain_type(type(self.of_class)) is None:
+                raise TypeError(
+                    "of_class of a FairnessNotion must be one label, a number or text, or None; "
+                    f"got {short(self.of_class)}."
+                )
+            # Written into reports, as JSON; the class is frozen.
+            object.__setattr__(self, "of_class", plain_value(self.of_class))
         for field, read in (("event", _as_flag), ("a", _as_coefficient), ("b", _as_coefficient)):
             pair = getattr(self, field)
             unsized = isinstance(pair, np.ndarray) and pair.ndim == 0

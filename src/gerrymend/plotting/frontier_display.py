@@ -7,6 +7,8 @@ import numpy as np
 from gerrymend.frontier.points import FrontierPoint, FrontierReference, OnRows
 from gerrymend.frontier.sweep import pareto_frontier
 from gerrymend.frontier.tradeoffs import ParetoFrontier
+from gerrymend.inputs.numbers import short
+from gerrymend.inputs.settings import is_same
 from gerrymend.plotting._display import BLUE, VERMILLION, Display, label, legend_above, say_nothing
 
 _SAMPLES = {"train": ("training rows", BLUE, "--"), "test": ("test rows", VERMILLION, "-")}
@@ -71,10 +73,11 @@ class FrontierDisplay(Display):
                 f"{frontier!r}."
             )
         notions = list(dict.fromkeys(point.notion for point in frontier.points))
-        if notion not in notions and (notion is not None or len(notions) > 1):
+        is_there = any(is_same(notion, name) for name in notions)
+        if not is_there and (notion is not None or len(notions) > 1):
             raise ValueError(
-                f"notion={notion!r}, and the frontier has {', '.join(notions) or 'no points'}; "
-                "name one of them. Models of different notions are never compared."
+                f"notion={short(notion)}, and the frontier has {', '.join(notions) or 'no points'}"
+                "; name one of them. Models of different notions are never compared."
             )
         self.frontier = frontier
         self.notion = notion if notion is not None else next(iter(notions), None)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from gerrymend.inputs.settings import check_flag
 from gerrymend.plotting._display import (
     Display,
     decisions_of,
@@ -15,6 +16,7 @@ from gerrymend.plotting._display import (
 )
 from gerrymend.reporting.surface.text import round_name
 from gerrymend.surfaces import DiscriminationSurface, discrimination_surface
+from gerrymend.surfaces.surface import place_of
 
 
 class SurfaceDisplay(Display):
@@ -62,13 +64,8 @@ class SurfaceDisplay(Display):
                 "surface must be a DiscriminationSurface, as discrimination_surface() returns; got "
                 f"{surface!r}."
             )
-        if not -len(surface.rounds) <= number < len(surface.rounds):
-            raise ValueError(
-                f"number={number!r} is out of range; the surface has {len(surface.rounds)} rounds: "
-                f"{', '.join(str(kept.name) for kept in surface.rounds)}."
-            )
         self.surface = surface
-        self.number = number
+        self.number = place_of(number, surface.rounds)
 
     @classmethod
     def from_surface(
@@ -114,6 +111,7 @@ class SurfaceDisplay(Display):
 
     def plot(self, ax: Any = None, *, colorbar: bool = True) -> Any:
         """Draw on an Axes, or on one of a new figure, and return it."""
+        colorbar = check_flag(colorbar, "colorbar")
         drawn = super().plot(ax)
         if colorbar and self.mesh_ is not None:
             words = "unfairness: + rate too high, − too low"

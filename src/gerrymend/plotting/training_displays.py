@@ -1,11 +1,14 @@
 """TrajectoryDisplay and ConvergenceDisplay: error and unfairness over the rounds of a training."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from gerrymend.inputs.numbers import as_numbers
+from gerrymend.inputs.settings import check_flag, check_gamma, check_number
+from gerrymend.inputs.validation import as_vector
 from gerrymend.plotting._display import (
     BLUE,
     VERMILLION,
@@ -25,13 +28,15 @@ class _History(Display):
     def __init__(
         self, rounds: ArrayLike, error: ArrayLike, unfairness: ArrayLike, *, gamma: float
     ) -> None:
-        self.rounds, self.error, self.unfairness = map(np.asarray, (rounds, error, unfairness))
+        self.rounds = as_numbers(as_vector(rounds, "rounds"), "rounds")
+        self.error = as_numbers(as_vector(error, "error"), "error")
+        self.unfairness = as_numbers(as_vector(unfairness, "unfairness"), "unfairness")
         if not len(self.rounds) == len(self.error) == len(self.unfairness) > 0:
             raise ValueError(
                 f"rounds, error and unfairness must have the same length, 1 or more; got "
                 f"{len(self.rounds)}, {len(self.error)} and {len(self.unfairness)}."
             )
-        self.gamma = float(gamma)
+        self.gamma = check_gamma(gamma)
 
     @staticmethod
     def _columns(history: Any) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
@@ -114,6 +119,7 @@ class TrajectoryDisplay(_History):
 
     def plot(self, ax: Any = None, *, colorbar: bool = True) -> Any:
         """Draw on an Axes, or on one of a new figure, and return it."""
+        colorbar = check_flag(colorbar, "colorbar")
         drawn = super().plot(ax)
         if colorbar and len(self.rounds) > 1:
             log = {"format": plain_numbers} if self._is_long else {}
@@ -136,7 +142,7 @@ class TrajectoryDisplay(_History):
             ax.plot(
                 self.error[place], self.unfairness[place], marker, ms=13 if marker == "*" else 9,
                 mfc="none", mec="black", mew=1.3, zorder=3, ls="none",
-                label=f"{words}: round {self.rounds[place]}",
+                label=f"{words}: round {int(self.rounds[place])}",
             )  # fmt: skip
         _gamma_line(ax, self.gamma)
         ax.set(xlabel="error", ylabel="unfairness found")
@@ -193,7 +199,7 @@ class ConvergenceDisplay(_History):
         gap: float | None = None,
     ) -> None:
         super().__init__(rounds, error, unfairness, gamma=gamma)
-        self.gap = gap
+        self.gap = None if gap is None else check_number(gap, "gap", low=-math.inf)
 
     @classmethod
     def from_report(

@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from gerrymend._runtime.files import write_whole
+from gerrymend._runtime.files import check_path, write_whole
 from gerrymend.reporting import wording
 
 # The blank between a figure and its %.
@@ -68,7 +68,7 @@ def write_page(html: str, path: str | Path) -> Path:
 
     Raises FileNotFoundError where its folder isn't there.
     """
-    target = Path(path)
+    target = check_path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(
             f"path {str(path)!r} is in a folder that does not exist; make it, or name another."

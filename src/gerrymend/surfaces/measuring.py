@@ -108,7 +108,7 @@ def discrimination_surface(
       decisions: race = blue and gender = man
         200 rows; rate 100 %, overall 50 %; unfairness 0.0625
     """
-    check_flag(standardize, "standardize")
+    standardize = check_flag(standardize, "standardize")
     rate = one_notion(as_rates(notion))
     smallest = check_min_group_size(min_group_size)
     models = y_pred if isinstance(y_pred, Mapping) else {"decisions": y_pred}

@@ -4,15 +4,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend._runtime.reprs import short_repr
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.auditing.subgroup import ROUNDING
+from gerrymend.inputs.numbers import is_number_type, short
 from gerrymend.notions import FairnessNotion
 from gerrymend.reporting.wording import json_text
 
@@ -223,7 +226,7 @@ class DiscriminationSurface:
         number : int, default=-1
             The place in `rounds`, and not the number of the round; the last by default.
         """
-        kept = self.rounds[number]
+        kept = self.rounds[place_of(number, self.rounds)]
         rates: Array = kept.compared_with + kept.unfairness / self.share
         return rates
 
@@ -243,7 +246,7 @@ class DiscriminationSurface:
             `theta`, `subgroup` in words, `size` in rows, `share`, `rate`, `expected_rate`, and the
             signed `unfairness`.
         """
-        kept = self.rounds[number]
+        kept = self.rounds[place_of(number, self.rounds)]
         if kept.place is None:
             return None
         i, j = kept.place
@@ -341,3 +344,17 @@ def _known(value: float) -> float | None:
 def _plain(values: Array, kind: type) -> list[list[Any]]:
     """Return numbers as Python's own type, None where nothing is shown."""
     return [[None if np.isnan(value) else kind(value) for value in row] for row in values.tolist()]
+
+
+def place_of(number: Any, rounds: Sequence[SurfaceRound]) -> int:
+    """Return the place of a round among these; raise an ArgumentError for one that is none."""
+    n = len(rounds)
+    is_whole = isinstance(number, Integral) and is_number_type(type(number))
+    if not (is_whole and -n <= int(number) < n):
+        raise ArgumentError(
+            Argument("number", value=short(number)),
+            f"is out of range; the surface has {n} rounds: "
+            f"{', '.join(str(kept.name) for kept in rounds)}. Pass the place of one of them, from "
+            f"{-n} to {n - 1}.",
+        )
+    return int(number)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.numbers import is_missing
 from gerrymend.reporting.wording import json_text
 
 # The parts that come on top, in their order, with the names that they are shown under.
@@ -61,7 +62,7 @@ class Document:
 
         `since` is a report, its plain data, or a path to its JSON.
         """
-        if isinstance(date, datetime.date):
+        if isinstance(date, datetime.date) and not is_missing(date):
             date = f"{date.day} {date:%B %Y}"
         given = {"title": title, "model": model, "owner": owner, "purpose": purpose, "date": date,
                  "label": label, "decision": decision}  # fmt: skip
