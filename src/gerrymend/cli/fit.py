@@ -4,7 +4,7 @@ Imported by `cli.main` once it knows that typer and rich are there.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,16 +19,15 @@ from gerrymend.cli import options
 from gerrymend.cli.fit_text import GATES, Fitted, as_data, show
 from gerrymend.cli.gate import Gate
 from gerrymend.cli.options import FILE, TRAINING
+from gerrymend.cli.progress import Say, progress
 from gerrymend.cli.protected_missing import after_dropping
 from gerrymend.cli.shared import (
     Output,
-    Say,
     check_target,
     errors_in_options,
     guarded,
     notes,
     option,
-    progress,
     request_fields,
     tell,
     tell_decision,
@@ -91,8 +90,10 @@ def add_to(app: typer.Typer) -> None:
         gate: Annotated[str | None, option(
             "Rows whose audit decides the exit code: train, test or both.", TRAINING,
             metavar="ROWS", show_default="both, where there are test rows")] = None,
-        budget: Annotated[float, options.number(
-            "Seconds that the proof of an audit may take, and --certify.", TRAINING)] = 30.0,
+        budget: Annotated[float | None, options.number(
+            "Seconds that training may take, --certify included, and the proof of each audit.",
+            TRAINING, show_default="training ends by itself; 60 with --certify; 30 an audit",
+        )] = None,
         min_group_size: options.MinGroupSize = MIN_GROUP_SIZE,
         seed: options.Seed = 0,
         out: Annotated[Path, option(
@@ -204,7 +205,7 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
     def fitted_and_told(request: FitRequest, console: Console) -> int:
         with (
             notes(console, request.options),
-            progress(console, f"Reading {request.file}") as say,
+            progress(console, f"Reading {request.file}", quiet=asked.targets.quiet) as say,
             request.working(say),
         ):
             prepared = request.prepare_anywhere()
@@ -239,13 +240,12 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
 
 def _trained(request: TrainingRequest, prepared: AnyPrepared, asked: Asked, say: Say) -> Any:
     """Return the classifier, fitted to the encoded columns of the training rows."""
-    more: dict[str, Any] = {"certify": True, "budget": request.budget} if asked.certify else {}
     classifier = request.classifier(
         asked.estimator,
         notion=request.notions(prepared.train.pair),
         verbose=1,
         checkpoint=asked.checkpoint,
-        **more,
+        certify=asked.certify,
     )
     classifier.set_params(gamma=request.gammas[0])
     train = prepared.train
@@ -273,14 +273,14 @@ def _saved_and_audited(
     to_trust = save_model(
         Pipeline([("encode", prepared.encoder), ("decide", classifier.mixture_)]), asked.out
     )
-    say(f"Auditing over {request.subgroups} subgroups, within {request.budget:g} s")
+    say(f"Auditing over {request.subgroups} subgroups, within {request.audit_budget:g} s")
     for_people = asked.targets.is_for_people
     asks_chance = for_people or asked.gate.asks_who_stands_out
     how = {
         "subgroups": request.subgroup_class,
         "notion": as_notions(request.notion),
         "gamma": request.gammas[0],
-        "budget": request.budget,
+        "budget": request.audit_budget,
         "min_group_size": request.min_group_size,
         "favourable": request.favourable,
         "side": request.side,
@@ -303,13 +303,16 @@ def _saved_and_audited(
 
 
 @contextmanager
-def rounds_told(say: Callable[[str, int, int], None]) -> Iterator[None]:
+def rounds_told(say: Say) -> Iterator[None]:
     """Pass what the classifier logs of its rounds on to the progress bar, and to nobody else."""
+    from gerrymend.training.callbacks import LAST_LOOK
 
     class Teller(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             # Records of rounds have these four; others are not for a progress bar.
-            if isinstance(record.args, tuple) and len(record.args) == 4:
+            if record.msg == LAST_LOOK:
+                say(LAST_LOOK % record.args)
+            elif isinstance(record.args, tuple) and len(record.args) == 4:
                 done, of, error, unfairness = record.args
                 words = f"rounds at most: error {error:.4f}, unfairness {unfairness:.4f}"
                 say(words, cast(int, done), cast(int, of))

@@ -14,6 +14,7 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.impact_request import ImpactRequest
 from gerrymend.cli.options import DATA, FILE
+from gerrymend.cli.progress import progress
 from gerrymend.cli.shared import (
     Output,
     check_target,
@@ -21,7 +22,6 @@ from gerrymend.cli.shared import (
     guarded,
     notes,
     option,
-    progress,
     request_fields,
     tell,
     tell_of_page,
@@ -189,7 +189,7 @@ def run(fields: dict[str, Any], targets: Targets, sheets: Sheets) -> int:
         with targets.or_none(console), removed_unless_done(console, *sheets):
             request = ImpactRequest(**fields)
             first = f"Counting, and searching within {request.budget:g} s"
-            with notes(console, request.options), progress(console, first):
+            with notes(console, request.options), progress(console, first, quiet=targets.quiet):
                 table = request.tables()
             _write(table, targets)
             sheets.write(table)

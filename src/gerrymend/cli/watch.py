@@ -15,6 +15,7 @@ from gerrymend.changes.look import Look
 from gerrymend.cli import options
 from gerrymend.cli.exit_codes import alarm_decision
 from gerrymend.cli.options import DATA, FILE
+from gerrymend.cli.progress import progress
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
     Output,
@@ -23,7 +24,6 @@ from gerrymend.cli.shared import (
     guarded,
     notes,
     option,
-    progress,
     request_fields,
     split,
     tell,
@@ -132,7 +132,10 @@ def run(fields: dict[str, Any], json_file: str | None, quiet: bool) -> int:
         check_target(fields["state"], "STATE", fields["file"], fields["groups"])
         with _none_of_earlier(json_file, console):
             request = WatchRequest(**fields)
-            with notes(console, request.options), progress(console, "Searching the batch"):
+            with (
+                notes(console, request.options),
+                progress(console, "Searching the batch", quiet=quiet),
+            ):
                 look = request.look()
             if json_file is not None:
                 write_out(look.to_json(), json_file)
