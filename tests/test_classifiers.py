@@ -410,6 +410,10 @@ def test_progress_is_logged(toy, caplog, capsys):
     with caplog.at_level("INFO", logger="gerrymend"):
         fitted(toy, verbose=1, max_iter=5, tol=None)
     assert "round 5 of at most 5: error" in caplog.text
+    assert "once more" not in caplog.text
+    with caplog.at_level("INFO", logger="gerrymend"):
+        fitted(toy, verbose=1, max_iter=5, tol=None, solver="exponentiated_gradient")
+    assert "looking at the model of round 5 once more" in caplog.text
     assert capsys.readouterr().out == ""
 
 

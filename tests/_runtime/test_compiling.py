@@ -11,7 +11,7 @@ import rich.progress
 
 from gerrymend._runtime import compiling
 from gerrymend._runtime.compiling import expected, njit, shown_by
-from gerrymend.cli.shared import progress
+from gerrymend.cli.progress import progress
 
 PROOFS = """
 import logging, sys
@@ -148,7 +148,7 @@ def test_the_command_line_shows_a_bar_and_then_what_it_said_before(monkeypatch):
 
     monkeypatch.setattr(rich.progress.Progress, "update", update)
     _, four_times = made_loops()
-    console = rich.console.Console(file=io.StringIO())
+    console = rich.console.Console(file=io.StringIO(), force_terminal=True)
     with progress(console, "Reading") as say, expected([four_times]):
         say("Searching", 3, 4)
         four_times(1)

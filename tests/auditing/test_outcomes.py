@@ -187,6 +187,10 @@ def test_numbers_are_said_in_their_unit():
     [
         ({"y_pred": [1.0, math.nan] * 20}, "y_pred has 20 missing values"),
         ({"y_pred": [1.0, math.inf] * 20}, r"y_pred has 20 numbers that are infinite"),
+        (
+            {"y_pred": [1.0] * 39 + [-math.inf]},
+            "1 number that is infinite .* drop this row",
+        ),
         ({"y_pred": ["1", "2"] * 20}, "y_pred must be numbers"),
         ({"y_true": None}, "y_true is not given, and the mean error can't be told without labels"),
         ({"threshold": 0.5}, r"threshold=0.5 is for decisions"),

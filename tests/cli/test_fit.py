@@ -512,3 +512,34 @@ def test_the_examples_in_the_help_can_be_pasted(tmp_path, monkeypatch):
         code, out, err = call(*words[1:], *(QUICK if command == "fit" else []))
         assert code in (0, 1, 3), err
         assert "400" in out
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_budget_ends_training(folder, tmp_path):
+    """The first round is played whatever the budget; without one there is no clock."""
+    out = ["--out", tmp_path / "model.skops", "--gamma", 0.001]
+    _, text, _ = fit(folder / "people.csv", *USUAL, *out, "--budget", 1e-9)
+    assert "trained in 1 round, for" in " ".join(text.split())
+    _, text, _ = fit(folder / "people.csv", *USUAL, *out)
+    assert "trained in 30 rounds, for" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [([], (None, False)), (["--certify"], (None, True)), (["--budget", 7], (7.0, False))],
+)
+def test_a_budget_is_the_classifiers_and_the_audits(
+    folder, tmp_path, monkeypatch, options, expected
+):
+    asked = []
+    whole = SubgroupParityClassifier.fit
+
+    def fit_and_note(self, *arguments, **data):
+        asked.append((self.budget, self.certify))
+        return whole(self, *arguments, **data)
+
+    monkeypatch.setattr(SubgroupParityClassifier, "fit", fit_and_note)
+    out = ["--out", tmp_path / "model.skops", "--gamma", 0.05]
+    code, _, err = fit(folder / "people.csv", *USUAL, *out, *options)
+    assert code in (0, 1), err
+    assert asked == [expected]

@@ -244,3 +244,16 @@ def test_chance_is_told_of_in_every_form(file, tmp_path, tested):
         assert not tested or f"differs here by up to {max(apart):.4f}." in words
     for text in (texts[1], texts[2]):
         assert "y = 1 is the positive label, y = 0 the negative one" in " ".join(text.split())
+
+
+def test_a_budget_is_that_of_each_model_and_of_each_audit(file, monkeypatch):
+    asked = []
+
+    def note(classifier, *_, **settings):
+        asked.append((classifier.budget, settings["audit_budget"]))
+        raise ValueError("seen")
+
+    monkeypatch.setattr(sweep, "pareto_frontier", note)
+    for options in ([], ["--budget", 3]):
+        assert call(file, *USUAL, *options)[0] == 2
+    assert asked == [(None, 10.0), (3.0, 3.0)]

@@ -14,7 +14,7 @@ def told_of(times, monkeypatch, played, at_most=120):
     monkeypatch.setattr(rounds, "Waiting", lambda: Waiting(clock=lambda: next(clock)))
     said = []
     noted = []
-    with rounds_told(lambda words, done, of: said.append((words, done, of)), noted.append):
+    with rounds_told(lambda words, done=0, of=None: said.append((words, done, of)), noted.append):
         for number in played:
             logging.getLogger("gerrymend").info(
                 "round %d of %d: %f, %f", number, at_most, 0.25, 0.01

@@ -12,7 +12,8 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from gerrymend import SubgroupParityClassifier, audit, discrimination_surface, pareto_frontier
-from gerrymend.cli.shared import notes, progress
+from gerrymend.cli.progress import progress
+from gerrymend.cli.shared import notes
 from gerrymend.frontier.points import OnRows
 from gerrymend.reporting.audit.page import audit_page
 from gerrymend.reporting.wording import visible

@@ -9,6 +9,7 @@ import pytest
 
 from gerrymend import AuditDisplay, OutcomeNotion, audit
 from gerrymend.reporting.audit.page import audit_page, subgroup_fragment
+from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.view import audit_view
 from tests.reporting.audits import people
 
@@ -102,3 +103,19 @@ def test_how_much_for_how_many_is_said_of_what_is_allowed_too():
         told = " ".join(str(report).split())
         assert "On average that is " in told
         assert "for 50 % of the rows." in told
+
+
+def test_the_first_figures_are_of_one_group():
+    """Half wait 30.5 days, the others 20.5: there are no cases to count, but days."""
+    sex = np.repeat(["F", "M"], 100)
+    days = np.where(sex == "F", 30.0, 20.0) + np.tile([0.0, 1.0], 100)
+    report = audit(None, days, sensitive_features={"sex": sex}, notion=WAITING, gamma=0.5)
+    size, gap = people_figures(report.to_dict())
+    assert size == ("100 of 200", "people (rows) are in the subgroup treated worst, 50 %: sex = F")
+    assert gap == (
+        "5 days more",
+        "on average: waiting time 30.5 days, against 25.5 days overall",
+    )
+    rows = {"sensitive_features": {"sex": sex}, "favourable": "positive", "gamma": 0.5}
+    report = audit(None, -days, **rows, notion="mean_outcome")
+    assert people_figures(report.to_dict())[1][0] == "5 less"

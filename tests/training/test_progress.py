@@ -1,14 +1,19 @@
-"""Bars on a terminal, nothing elsewhere, and a clean terminal after Ctrl-C."""
+"""Bars on a terminal, some lines elsewhere, and a clean terminal after Ctrl-C."""
 
+import io
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
+from rich.console import Console
 
 from gerrymend.cli import demo
+from gerrymend.cli import progress as showing
 from tests.cli.calling import call
 
 pty = pytest.importorskip("pty", reason="there are no terminals to make here")
@@ -77,6 +82,40 @@ def test_nothing_is_shown_where_nobody_looks():
         assert out
         assert "\x1b" not in err + out
         assert all(line.startswith(("Note: ", "Exit code ")) for line in err.splitlines())
+
+
+def wait_for(words, text):
+    until = time.monotonic() + PATIENCE
+    while words not in text.getvalue() and time.monotonic() < until:
+        time.sleep(0.001)
+    assert words in text.getvalue()
+
+
+def test_long_work_is_told_in_lines_without_a_terminal(monkeypatch):
+    monkeypatch.setattr(showing, "_FIRST_LINE", 0.001)
+    text = io.StringIO()
+    with showing.progress(Console(file=text, width=40), "Reading rows") as say:
+        wait_for("After 0.001 s: Reading rows\n", text)
+        say("rounds at most: error 0.25", 3, 1200)
+        wait_for("s: 3 of 1,200 rounds at most: error 0.25\n", text)
+        say("Saving")
+        wait_for("s: Saving\n", text)
+    told = text.getvalue()
+    after = [
+        float(seconds) for seconds in re.findall(r"^After ([0-9.e+]+) s: ", told, re.MULTILINE)
+    ]
+    assert after == pytest.approx([0.001 * 2**i for i in range(len(after))], rel=1e-4)
+    time.sleep(0.01)
+    assert text.getvalue() == told, "nothing is told of work that has ended"
+
+
+def test_a_quiet_command_tells_nothing_of_its_work(monkeypatch):
+    monkeypatch.setattr(showing, "_FIRST_LINE", 0.0001)
+    for words in (AUDIT, [*FIT, "--max-iter", "3"]):
+        _, _, err = call(*words)
+        assert "After 0.0001 s: " in err
+        _, _, err = call(*words, "--quiet")
+        assert "After " not in err.partition("Note: After")[0]
 
 
 def test_a_bar_counts_permutations():

@@ -18,6 +18,7 @@ from gerrymend.cli.audit_text import show
 from gerrymend.cli.gate import Gate
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.outcomes import audit_outcome
+from gerrymend.cli.progress import progress
 from gerrymend.cli.refit import training_commands, untrainable_columns
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
@@ -26,7 +27,6 @@ from gerrymend.cli.shared import (
     guarded,
     notes,
     option,
-    progress,
     request_fields,
     tell_decision,
     tell_of_page,
@@ -209,7 +209,7 @@ def run(fields: dict[str, Any], targets: Targets, gate: Gate) -> int:
         first = f"Searching {request.subgroups} subgroups, and proving {within}"
         with (
             notes(console, request.options),
-            progress(console, first) as say,
+            progress(console, first, quiet=targets.quiet) as say,
             request.working(say),
         ):
             report = request.audit(lambda done, of: say(f"{request.drawn}, {within}", done, of))

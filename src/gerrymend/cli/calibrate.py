@@ -18,6 +18,7 @@ from gerrymend.cli.calibrate_request import ApplyRequest, CalibrateRequest
 from gerrymend.cli.calibrate_text import brief, show
 from gerrymend.cli.exit_codes import repair_decision
 from gerrymend.cli.options import DATA, FILE
+from gerrymend.cli.progress import progress
 from gerrymend.cli.score_tables import ScoreTable, patched_name
 from gerrymend.cli.shared import (
     Output,
@@ -26,7 +27,6 @@ from gerrymend.cli.shared import (
     guarded,
     notes,
     option,
-    progress,
     request_fields,
     tell,
 )
@@ -151,7 +151,10 @@ def learn(fields: dict[str, Any], *, quiet: bool = False) -> int:
         request = CalibrateRequest(**fields)
         request.check_targets()
         first = f"Reading {request.file}"
-        with notes(console, request.options, identifiers=True), progress(console, first) as say:
+        with (
+            notes(console, request.options, identifiers=True),
+            progress(console, first, quiet=quiet) as say,
+        ):
             table = request.read()
             patches = request.learn(table, say)
             escaped = False
@@ -194,7 +197,10 @@ def patch(fields: dict[str, Any], named: list[str], *, quiet: bool = False) -> i
                 )
         request = ApplyRequest(**fields)
         request.check_targets()
-        with notes(console, request.options), progress(console, f"Reading {request.file}"):
+        with (
+            notes(console, request.options),
+            progress(console, f"Reading {request.file}", quiet=quiet),
+        ):
             table = request.read()
             patched = request.apply_to(table)
             measured = request.measure(table, patched)

@@ -15,6 +15,7 @@ from gerrymend.cli.compare_request import CompareRequest
 from gerrymend.cli.exit_codes import change_decision
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.outcomes import comparison_outcome
+from gerrymend.cli.progress import progress
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
     Output,
@@ -22,7 +23,6 @@ from gerrymend.cli.shared import (
     guarded,
     notes,
     option,
-    progress,
     request_fields,
     split,
     tell,
@@ -166,7 +166,10 @@ def run(
         with targets.or_none(console):
             request = CompareRequest(**fields)
             first = f"Searching, and proving within {request.budget:g} s"
-            with notes(console, request.options), progress(console, first) as say:
+            with (
+                notes(console, request.options),
+                progress(console, first, quiet=targets.quiet) as say,
+            ):
                 found = request.compare(lambda done, of: say("Permutations", done, of))
             _write(found, targets, title)
             decision = change_decision(found, fail_on, accepted=accepted)

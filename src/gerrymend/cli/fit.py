@@ -18,17 +18,16 @@ from gerrymend.cli.gate import Gate
 from gerrymend.cli.kept_out import check_test_rows, write_test_rows
 from gerrymend.cli.options import FILE, TRAINING
 from gerrymend.cli.outcomes import audit_outcome
+from gerrymend.cli.progress import Say, progress
 from gerrymend.cli.protected_missing import after_dropping
 from gerrymend.cli.rounds import rounds_told
 from gerrymend.cli.shared import (
     Output,
-    Say,
     check_target,
     errors_in_options,
     guarded,
     notes,
     option,
-    progress,
     request_fields,
     tell,
     tell_decision,
@@ -95,8 +94,10 @@ def add_to(app: typer.Typer) -> None:
         gate: Annotated[str | None, option(
             "Rows whose audit decides the exit code: train, test or both.", TRAINING,
             metavar="ROWS", show_default="both, where there are test rows")] = None,
-        budget: Annotated[float, options.number(
-            "Seconds that the proof of an audit may take, and --certify.", TRAINING)] = 30.0,
+        budget: Annotated[float | None, options.number(
+            "Seconds that training may take, --certify included, and the proof of each audit.",
+            TRAINING, show_default="training ends by itself; 60 with --certify; 30 an audit",
+        )] = None,
         min_group_size: options.MinGroupSize = MIN_GROUP_SIZE,
         seed: options.Seed = 0,
         out: Annotated[Path, option(
@@ -214,7 +215,7 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
     def fitted_and_told(request: FitRequest, console: Console) -> int:
         with (
             notes(console, request.options),
-            progress(console, f"Reading {request.file}") as say,
+            progress(console, f"Reading {request.file}", quiet=asked.targets.quiet) as say,
             request.working(say),
         ):
             prepared = request.prepare_anywhere()
@@ -257,13 +258,12 @@ def _trained(
     request: TrainingRequest, prepared: AnyPrepared, asked: Asked, say: Say, console: Console
 ) -> Any:
     """Return the classifier, fitted to the encoded columns of the training rows."""
-    more: dict[str, Any] = {"certify": True, "budget": request.budget} if asked.certify else {}
     classifier = request.classifier(
         asked.estimator,
         notion=request.notions(prepared.train.pair),
         verbose=1,
         checkpoint=asked.checkpoint,
-        **more,
+        certify=asked.certify,
     )
     classifier.set_params(gamma=request.gammas[0])
     train = prepared.train
@@ -291,14 +291,14 @@ def _saved_and_audited(
     to_trust = save_model(
         Pipeline([("encode", prepared.encoder), ("decide", classifier.mixture_)]), asked.out
     )
-    say(f"Auditing over {request.subgroups} subgroups, within {request.budget:g} s")
+    say(f"Auditing over {request.subgroups} subgroups, within {request.audit_budget:g} s")
     for_people = asked.targets.is_for_people
     asks_chance = for_people or asked.gate.asks_who_stands_out
     how = {
         "subgroups": request.subgroup_class,
         "notion": as_notions(request.notion),
         "gamma": request.gammas[0],
-        "budget": request.budget,
+        "budget": request.audit_budget,
         "min_group_size": request.min_group_size,
         "favourable": request.favourable,
         "side": request.side,

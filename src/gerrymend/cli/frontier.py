@@ -15,11 +15,11 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.exit_codes import INTERRUPTED
 from gerrymend.cli.options import DATA, FILE, TRAINING
+from gerrymend.cli.progress import Say, progress
 from gerrymend.cli.refit import fit_command
 from gerrymend.cli.rounds import rounds_told
 from gerrymend.cli.shared import (
     Output,
-    Say,
     check_jobs_option,
     check_page,
     check_target,
@@ -28,7 +28,6 @@ from gerrymend.cli.shared import (
     guarded,
     notes,
     option,
-    progress,
     request_fields,
     split,
     tell,
@@ -93,8 +92,9 @@ def add_to(app: typer.Typer) -> None:
             metavar="NAMES", show_default="logistic")] = None,
         max_iter: options.MaxIter = None,
         test_size: options.TestSize = None,
-        budget: Annotated[float, options.number(
-            "Seconds that the proof of one audit may take.", TRAINING)] = 10.0,
+        budget: Annotated[float | None, options.number(
+            "Seconds that training one model may take, and the proof of one audit.", TRAINING,
+            show_default="training ends by itself; 10 an audit")] = None,
         min_group_size: options.MinGroupSize = MIN_GROUP_SIZE,
         seed: options.Seed = 0,
         jobs: Annotated[int, option("Processes; -1 for all cores.", TRAINING)] = 1,
@@ -181,7 +181,10 @@ def run(fields: dict[str, Any], asked: Asked) -> int:
         check_page(asked.report, asked.json_file, request.file, needs=("jinja2", "plotly"))
         # Before the file is read, so that a name that is wrong is an error at once.
         made = {name: make_estimator(name) for name in asked.estimators}
-        with notes(console, request.options), progress(console, f"Reading {request.file}") as say:
+        with (
+            notes(console, request.options),
+            progress(console, f"Reading {request.file}", quiet=asked.quiet) as say,
+        ):
             prepared = request.prepare()
             try:
                 frontier = _frontier(request, prepared, made, asked, say)
@@ -231,9 +234,9 @@ class _ProgressListener:
         self._n_models = n_models
         self._report("training")
 
-    def on_round(self, _: str, played: int, at_most: int) -> None:
-        """Report a round of the model that is being trained."""
-        self._report(f"training, round {played} of at most {at_most}")
+    def on_round(self, words: str, done: int = 0, of: int | None = None) -> None:
+        """Report a round of the model that is being trained, or what follows its rounds."""
+        self._report(words if of is None else f"training, round {done} of at most {of}")
 
     def on_point(self, point: "FrontierPoint", of: int) -> None:
         """Report a model that was trained and audited."""
@@ -285,7 +288,7 @@ def _frontier(
             estimators=made,
             marginal=asked.marginal,
             audit_subgroups=request.subgroup_class,
-            audit_budget=request.budget,
+            audit_budget=request.audit_budget,
             min_group_size=request.min_group_size,
             n_jobs=asked.jobs,
             on_point=listener.on_point,

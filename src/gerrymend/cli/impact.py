@@ -15,6 +15,7 @@ from gerrymend.cli import options
 from gerrymend.cli.impact_request import ImpactRequest
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.outcomes import impact_outcome
+from gerrymend.cli.progress import progress
 from gerrymend.cli.shared import (
     Output,
     check_target,
@@ -22,7 +23,6 @@ from gerrymend.cli.shared import (
     guarded,
     notes,
     option,
-    progress,
     request_fields,
     tell,
     tell_of_page,
@@ -197,7 +197,7 @@ def run(fields: dict[str, Any], targets: Targets, sheets: Sheets) -> int:
                     "ratio it fails with --fail-below 0.8."
                 )
             first = f"Counting, and searching within {request.budget:g} s"
-            with notes(console, request.options), progress(console, first):
+            with notes(console, request.options), progress(console, first, quiet=targets.quiet):
                 table = request.tables()
             _write(table, targets)
             sheets.write(table)

@@ -11,13 +11,13 @@ import typer
 from rich.console import Console
 
 from gerrymend.cli.options import FILE, Decimal, File, Missing, Quiet, Separator
+from gerrymend.cli.progress import progress
 from gerrymend.cli.shared import (
     Output,
     check_target,
     guarded,
     notes,
     option,
-    progress,
     split,
     tell,
 )
@@ -114,7 +114,7 @@ def run(asked: Asked, trusted: list[str]) -> int:
         """Run the command, with progress and notes on `console`."""
         check_table_name(asked.out, "--out")
         check_target(asked.out, "--out", asked.file, asked.model)
-        with notes(console, {}), progress(console, f"Reading {asked.file}"):
+        with notes(console, {}), progress(console, f"Reading {asked.file}", quiet=asked.quiet):
             model = _load(asked.model, trusted)
             frame, ids = _features(model, asked)
             decided = _decided(model, frame, asked.probabilities, asked.seed)

@@ -12,7 +12,8 @@ import typer
 
 from gerrymend._runtime.extras import need
 from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED
-from gerrymend.cli.shared import progress, tell
+from gerrymend.cli.progress import progress
+from gerrymend.cli.shared import tell
 from gerrymend.inputs.settings import check_choice
 from gerrymend.reproduction import TARGETS
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import cast
 
+from gerrymend.cli.progress import Say
+
 # A wait that a user should know of beforehand, in seconds.
 _LONG = 60.0
 
@@ -70,19 +72,22 @@ sooner where it converges, and --max-iter plays fewer rounds.'
 
 
 @contextmanager
-def rounds_told(
-    say: Callable[[str, int, int], None], note: Callable[[str], None] | None = None
-) -> Iterator[None]:
+def rounds_told(say: Say, note: Callable[[str], None] | None = None) -> Iterator[None]:
     """Pass what the classifier logs of its rounds on to the progress bar, and to nobody else.
 
     A wait that will be long is told to `note`, once.
     """
+    from gerrymend.training.callbacks import LAST_LOOK
+
     waiting = Waiting()
     noted = False
 
     class Teller(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             nonlocal noted
+            if record.msg == LAST_LOOK:
+                say(LAST_LOOK % record.args)
+                return
             # Records of rounds have these four; others are not for a progress bar.
             if not isinstance(record.args, tuple) or len(record.args) != 4:
                 return

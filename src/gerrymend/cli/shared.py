@@ -1,4 +1,4 @@
-"""Share among commands: options, notes, progress, files that are written, and errors."""
+"""Share among commands: options, notes, files that are written, and errors."""
 
 import logging
 import os
@@ -8,22 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.text import Text
 
-from gerrymend._runtime.compiling import logs_told, shown_by
+from gerrymend._runtime.compiling import logs_told
 from gerrymend._runtime.errors import Message
 from gerrymend._runtime.files import can_be_written
 from gerrymend._runtime.interrupts import HeldInterrupts
@@ -141,62 +131,6 @@ def notes(
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show_warning
         yield
-
-
-class Say(Protocol):
-    """A function that says what is going on, and how much of it is done where that is known."""
-
-    def __call__(self, words: str, done: int = 0, of: int | None = None) -> None:
-        """Show the words, and a bar if there is a number to reach."""
-
-
-class _Bar(BarColumn):
-    """A bar where there is a number to reach, and nothing elsewhere."""
-
-    def render(self, task: Task) -> Any:
-        return Text("") if task.total is None else super().render(task)
-
-
-class _Count(MofNCompleteColumn):
-    """The number done of all, in the same way."""
-
-    def render(self, task: Task) -> Text:
-        return Text("") if task.total is None else super().render(task)
-
-
-@contextmanager
-def progress(console: Console, first: str) -> Iterator[Say]:
-    """Show on a terminal what is going on, and for how long; yields what says so."""
-    columns = (
-        SpinnerColumn(),
-        TimeElapsedColumn(),
-        _Bar(bar_width=24),
-        _Count(),
-        TextColumn("{task.description}", markup=False),
-    )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bars:
-        bars.add_task(visible(first), total=None)
-        (task,) = bars.tasks
-        said: tuple[str, int, int | None] = (first, 0, None)
-
-        def show(words: str, done: int, of: int | None) -> None:
-            # update() can't make a known total unknown
-            task.total = of
-            task.completed = done
-            bars.update(task.id, description=visible(words))
-
-        def say(words: str, done: int = 0, of: int | None = None) -> None:
-            nonlocal said
-            said = (words, done, of)
-            show(*said)
-
-        def show_compilation(words: str, done: int, of: int | None) -> None:
-            show(*((words, done, of) if words else said))
-
-        with shown_by(show_compilation):
-            yield say
 
 
 def split(given: list[str], there: list[str]) -> list[str]:

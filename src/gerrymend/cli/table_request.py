@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gerrymend.auditing.missing_values import NONE_MISSING, MissingValues
 from gerrymend.cli.dask_tables import ENGINES, on_cluster, open_parts, parts_told
+from gerrymend.cli.progress import Say
 from gerrymend.cli.protected_dates import check_unit, with_dates
 from gerrymend.cli.protected_missing import without_missing
 from gerrymend.cli.protected_ranges import read_ranges, with_ranges
-from gerrymend.cli.shared import Say, options_of, split
+from gerrymend.cli.shared import options_of, split
 from gerrymend.cli.table_files import Reading, open_table, unreadable
 from gerrymend.inputs.held_numbers import number_of
 from gerrymend.inputs.identifiers import BY_DATE

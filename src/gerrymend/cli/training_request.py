@@ -6,7 +6,7 @@ every round, and would otherwise encode anew in every round.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,9 +133,9 @@ class TrainingRequest(TableRequest):
     """Hold the options that `gerrymend fit` and `frontier` share, as they were given.
 
     Their help explains them. `fit` has one of `gammas`; `max_iter` of None is the classifier's own
-    default; an entry of `protected` may be several columns, separated by commas. Raises a
-    ValueError, in the terms of the command, for options that can't be used; names of columns are
-    checked by `prepare`.
+    default; a `budget` of None lets training end by itself, and an audit take `AUDIT_SECONDS`; an
+    entry of `protected` may be several columns, separated by commas. Raises a ValueError, in the
+    terms of the command, for options that can't be used; names of columns are checked by `prepare`.
     """
 
     label: str
@@ -150,8 +150,11 @@ class TrainingRequest(TableRequest):
     gammas: tuple[float, ...] = (0.01,)
     max_iter: int | None = None
     test_size: float | None = None
-    budget: float = 30.0
+    budget: float | None = None
     min_group_size: int = MIN_GROUP_SIZE
+
+    AUDIT_SECONDS: ClassVar[float] = 10.0
+    """For the proof of an audit, where no budget is given: a frontier has many."""
 
     def __post_init__(self) -> None:
         """Raise a ValueError, in the terms of the command, for options that can't be used."""
@@ -180,7 +183,8 @@ class TrainingRequest(TableRequest):
             if self.test_size is not None:
                 check_test_size(self.test_size)
             _ = self.subgroup_class
-            check_budget(self.budget)
+            if self.budget is not None:
+                check_budget(self.budget)
             check_min_group_size(self.min_group_size)
             if self.max_iter is not None:
                 check_whole(self.max_iter, "max_iter", low=1)
@@ -221,12 +225,19 @@ class TrainingRequest(TableRequest):
                 )
         return tuple(one.of_other_label() for one in notions if isinstance(one, FairnessNotion))
 
+    @property
+    def audit_budget(self) -> float:
+        """Seconds that the proof of an audit may take."""
+        return self.AUDIT_SECONDS if self.budget is None else self.budget
+
     def classifier(self, estimator: str, **parameters: Any) -> Any:
         """Return the classifier to train, not yet fitted; `parameters` are some of its own."""
         from gerrymend.classifiers import SubgroupParityClassifier
 
         if self.max_iter is not None:
             parameters["max_iter"] = self.max_iter
+        if self.budget is not None:
+            parameters["budget"] = self.budget
         return SubgroupParityClassifier(
             make_estimator(estimator),
             subgroups=self.subgroups if self.depth is None else self.subgroup_class,
@@ -374,6 +385,8 @@ class TrainingRequest(TableRequest):
 
 class FitRequest(TrainingRequest):
     """The same for `gerrymend fit`, which has options of its own."""
+
+    AUDIT_SECONDS: ClassVar[float] = 30.0
 
     def prepare_anywhere(self) -> AnyPrepared:
         """Prepare rows in memory, or on the workers that --engine names."""

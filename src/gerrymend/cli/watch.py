@@ -13,6 +13,7 @@ from gerrymend.cli import options
 from gerrymend.cli.exit_codes import alarm_decision
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.outcomes import watch_outcome
+from gerrymend.cli.progress import progress
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
     Output,
@@ -21,7 +22,6 @@ from gerrymend.cli.shared import (
     guarded,
     notes,
     option,
-    progress,
     request_fields,
     split,
     tell,
@@ -132,7 +132,10 @@ def run(fields: dict[str, Any], targets: Targets) -> int:
         check_target(fields["state"], "STATE", fields["file"], fields["groups"])
         with targets.or_none(console):
             request = WatchRequest(**fields)
-            with notes(console, request.options), progress(console, "Searching the batch"):
+            with (
+                notes(console, request.options),
+                progress(console, "Searching the batch", quiet=targets.quiet),
+            ):
                 look = request.look()
             if targets.json is not None:
                 write_out(look.to_json(), targets.json)

@@ -337,10 +337,12 @@ def finite(values: Any, argument: str, *, exact: bool = True) -> Array:
 
 def too_large(number: int, such_as: float, argument: str) -> ArgumentError:
     """Return the error for numbers that are infinite, or as good as that."""
+    which = "number that is" if number == 1 else "numbers that are"
+    rows = "this row" if number == 1 else "these rows"
     return ArgumentError(
         argument,
-        f"has {number} numbers that are infinite or above {LARGEST:g} in size, such as "
-        f"{such_as:g}; a mean of them says nothing. Correct or drop these rows.",
+        f"has {number} {which} infinite or above {LARGEST:g} in size, such as {such_as:g}; a mean "
+        f"of such says nothing. Correct or drop {rows}.",
     )
 
 

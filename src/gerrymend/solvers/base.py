@@ -54,13 +54,14 @@ class Round(NamedTuple):
 
     `votes` is `number` times the weight that is decided 1 in each label-cell: where the mixture is
     an average of plays, the sum over these. For a listener who needs no votes it may have no
-    columns.
+    columns. `before_last_look` says that a look follows, which may take as long as the rounds.
     """
 
     number: int
     error: Array
     unfairness: Array
     votes: Array
+    before_last_look: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,8 @@ from gerrymend.solvers.loop import Listener
 
 logger = logging.getLogger("gerrymend")
 
+LAST_LOOK = "looking at the model of round %d once more, as thoroughly as an audit"
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 if TYPE_CHECKING:
@@ -120,18 +122,25 @@ class Progress:
         self._last = time.monotonic()
 
     def __call__(self, played: Round) -> None:
-        """Tell the round, if a second has passed or it is the last that may be played."""
+        """Tell the round, if a second has passed or it may be the last, and what then follows."""
         # A round may take microseconds, and a line in the log for each would take longer than the
         # game.
-        if time.monotonic() - self._last < 1.0 and played.number < self._max_iter:
+        may_be_last = played.before_last_look or played.number >= self._max_iter
+        if time.monotonic() - self._last < 1.0 and not may_be_last:
             return
         self._last = time.monotonic()
         words = "round %d of at most %d: error %.4f, unfairness %.4f"
-        figures = played.number, self._max_iter, played.error.mean(), played.unfairness.max()
-        # Both: a level may be set with nobody to write it, and Python's last resort shows warnings
-        # only.
-        if logger.isEnabledFor(logging.INFO) and logger.hasHandlers():
-            logger.info(words, *figures)
-        else:
-            sys.stdout.write(f"{words % figures}\n")
-            sys.stdout.flush()
+        _tell(words, played.number, self._max_iter, played.error.mean(), played.unfairness.max())
+        if played.before_last_look:
+            _tell(LAST_LOOK, played.number)
+
+
+def _tell(words: str, *figures: float) -> None:
+    """Log a line, or write it where nobody listens to the log."""
+    # Both: a level may be set with nobody to write it, and Python's last resort shows warnings
+    # only.
+    if logger.isEnabledFor(logging.INFO) and logger.hasHandlers():
+        logger.info(words, *figures)
+    else:
+        sys.stdout.write(f"{words % figures}\n")
+        sys.stdout.flush()

@@ -50,7 +50,7 @@ def people_figures(report: Report, rows: str = "rows") -> Figures:
         beside = _sharp_figure(one, report, rows)
     return [
         *_size_figure(first, report, rows),
-        *_cases_figure(first, report),
+        *(_cases_figure(first, report) or _gap_figure(first)),
         *_core_figure(first, report),
         *beside,
     ]
@@ -90,6 +90,17 @@ def _cases_figure(subgroup: Mapping[str, Any], report: Report) -> Figures:
     are = "is" if cases.number == "1" else "are"
     told = f"of {cases.base} {are} {cases.happens} {than_words(subgroup)}"
     return [(f"{cases.number} {cases.more}", told)]
+
+
+def _gap_figure(subgroup: Mapping[str, Any]) -> Figures:
+    """Return how far the mean of numbers is off in a group: there are no cases to count."""
+    if subgroup.get("unit") is None:
+        return []
+    rates = compared_rates(subgroup)
+    more = "more" if subgroup["gap"] > 0 else "less"
+    name = in_words(subgroup["notion"])
+    told = f"on average: {name} {rates.rate}, against {against_words(subgroup)}"
+    return [(f"{rates.gap.lstrip('+−')} {more}", told)]
 
 
 def _sharp_figure(one: Mapping[str, Any], report: Report, rows: str) -> Figures:

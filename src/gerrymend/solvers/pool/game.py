@@ -134,7 +134,8 @@ class PoolGame:
         assert at.standing is not None
         votes = at.number * self._pool.decided(at.standing.weights)[None]
         error = np.array([at.standing.error])
-        return [Round(at.number, error, np.array([at.standing.unfairness]), votes)]
+        looks = self._at.stage == Stage.LOOKING
+        return [Round(at.number, error, np.array([at.standing.unfairness]), votes, looks)]
 
     def _round(self) -> Step:
         """Play a round, and look at it if it is time to."""
