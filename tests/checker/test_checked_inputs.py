@@ -246,3 +246,21 @@ def test_a_value_that_a_rule_has_twice_is_a_problem():
     condition["values"] *= 2
     problems = check_report(report, **data).problems
     assert "The worst subgroup: its rule has a value of 'sex' twice." in problems
+
+
+@pytest.mark.parametrize("given", [int, float, np.float32, Decimal, Fraction])
+@pytest.mark.parametrize("audited", [int, float])
+def test_labels_of_another_type_of_number_are_the_same(audited, given):
+    """The report was said to be wrong, with the fingerprint of other rows."""
+    rng = np.random.default_rng(4)
+    A = {"sex": rng.choice(["F", "M"], 60)}
+    y, d = rng.integers(0, 2, (2, 60)).tolist()
+
+    def as_type(kind):
+        return {"y_true": [kind(v) for v in y], "y_pred": [kind(v) for v in d]}
+
+    report = audit(**as_type(audited), sensitive_features=A, subgroups="marginals")
+    result = check_report(report.to_json(), **as_type(given), sensitive_features=A)
+    assert result.ok, str(result)
+    flags = check_report(report.to_json(), **as_type(bool), sensitive_features=A)
+    assert "labels are stated as" in str(flags)

@@ -197,7 +197,7 @@ def test_a_broken_workbook_is_told(tmp_path, broken):
                     archive.writestr(name, part)
     code, out, err = call("audit", path, *OPTIONS, "--protected", "town")
     assert (code, out) == (2, "")
-    assert err.startswith(f"FILE {path} is no workbook that can be read: ")
+    assert err.startswith(f"FILE {path} can't be read as a workbook: ")
 
 
 def test_labels_that_differ_in_case_are_told_so(tmp_path):

@@ -1,6 +1,7 @@
 """Workbooks whose columns mix types or share a name, and times that are no dates."""
 
 import datetime as dt
+import gc
 
 import polars as pl
 import pytest
@@ -76,3 +77,15 @@ def test_times_and_spans_are_told_as_what_they_are(tmp_path, low, high, kind):
         assert code == 2
         assert f"Column 'g' of --protected is of type {kind}" in err
         assert "dates" not in err.replace("rather than a date", "")
+
+
+@pytest.mark.filterwarnings("error::ResourceWarning")
+def test_a_workbook_that_is_cut_short_is_closed(tmp_path):
+    """openpyxl left the file open, and a warning of it came at any later time."""
+    path = book_of(tmp_path, "a", "b")
+    path.write_bytes(path.read_bytes()[:2000])
+    code, _, err = call("audit", path, *ASKED)
+    gc.collect()
+    assert code == 2
+    assert f"FILE {path} can't be read as a workbook: " in err
+    assert "Save it as xlsx again." in err

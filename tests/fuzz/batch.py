@@ -25,6 +25,7 @@ from tests.fuzz import (
     impact_cases,
     maker_cases,
     model_cases,
+    output_cases,
     row_cases,
     weight_cases,
 )
@@ -99,6 +100,14 @@ MAKERS: tuple[Callable[[np.random.Generator], Case], ...] = (
     calibration_cases.calibrator_case,
     calibration_cases.apply_case,
     calibration_cases.patches_file_case,
+    output_cases.output_case,
+    output_cases.output_case,
+    output_cases.report_file_case,
+    output_cases.watch_file_case,
+    output_cases.learnt_case,
+    output_cases.learnt_case,
+    command_cases.command_compare_case,
+    command_cases.command_watch_case,
 )
 
 # A case takes a tenth of a second; one that takes this long, however busy the machine, hangs.

@@ -5,22 +5,27 @@ import csv
 import functools
 import importlib
 import io
+import json
 import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import polars as pl
 import rich.console
 import typer
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from typer.testing import CliRunner
 
 from tests.fuzz.oracle import Case, fault, told_errors
 from tests.fuzz.samples import CLASSES, HOSTILE_WORDS, NOTIONS, Sample, make_sample, pick
 
-COMMANDS = ("audit", "impact", "calibrate", "fit", "predict", "frontier", "data", "reproduce")
+COMMANDS = ("audit", "impact", "calibrate", "fit", "predict", "frontier", "compare", "watch",
+            "data", "reproduce")  # fmt: skip
 
 # What a shell can pass: words that are no numbers, and numbers that are out of range.
 ODD_WORDS = ("", " ", "-1", "0", "1", "2", "nan", "inf", "-inf", "1e308", "1e-320", "1e17", "0.5",
@@ -66,7 +71,8 @@ def _refusal(said: str, handled: list[BaseException]) -> list[str]:
     if not said.strip():
         return ["exit code 2 without a word"]
     named = "--" in said or any(word in said for word in ("FILE", "MODEL", ".csv", ".txt",
-                                ".parquet", ".skops", "NAMES", "target", "Usage"))  # fmt: skip
+                                ".parquet", ".skops", ".json", ".xlsx", "NAMES", "target",
+                                "Usage"))  # fmt: skip
     wrong = [] if named else ["names no option"]
     for error in handled[-1:]:
         if not any(kind.__name__ == "ClickException" for kind in type(error).__mro__):
@@ -101,6 +107,39 @@ def _parquet(sample: Sample) -> bytes:
     content = io.BytesIO()
     pl.DataFrame(_columns(sample)).write_parquet(content)
     return content.getvalue()
+
+
+def _json_lines(sample: Sample) -> bytes:
+    """Return rows as JSON lines, in which values keep their types."""
+    columns = _columns(sample)
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return "".join(json.dumps(row) + "\n" for row in rows).encode("utf-8", "replace")
+
+
+def _workbook(sample: Sample) -> bytes:
+    """Return rows as a workbook, in which values keep their types."""
+    columns = _columns(sample)
+    book = openpyxl.Workbook()
+    for row in ([*columns], *zip(*columns.values(), strict=True)):
+        # A workbook has no characters that control a terminal.
+        book.active.append([ILLEGAL_CHARACTERS_RE.sub("", one) if isinstance(one, str) else one
+                            for one in row])  # fmt: skip
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def _mixed(rng: np.random.Generator, sample: Sample) -> Sample:
+    """Return a sample of which a column mixes types, or has what a file should not."""
+    if rng.random() < 0.5:
+        return sample
+    name = pick(rng, sample.attributes)
+    values = [*sample.attributes[name]]
+    odd = (str(values[-1]), None, True, 3, "3", 0.5, float("nan"), float("inf"), 2**53 + 1,
+           10**30, "n/a", "", "2020-01-01")  # fmt: skip
+    for place in range(0, len(values), int(rng.integers(1, len(values) + 1))):
+        values[place] = pick(rng, odd)
+    return replace(sample, attributes={**sample.attributes, name: values})
 
 
 def _cut(content: bytes, rng: np.random.Generator) -> bytes:
@@ -142,10 +181,17 @@ DAMAGES: tuple[Damage, ...] = (
 
 def _write(rng: np.random.Generator, sample: Sample, folder: Path) -> Path:
     """Write a sample as a file of some kind, perhaps a damaged one."""
-    if rng.random() < 0.25:
+    kind = rng.random()
+    whole_or_cut = (lambda content, _: content, lambda content, _: content, _cut, _scratched)
+    if kind < 0.2:
         path = folder / "rows.parquet"
         content = _parquet(sample)
-        damage: Damage = pick(rng, (lambda content, _: content, _cut, _scratched))
+        damage: Damage = pick(rng, whole_or_cut)
+    elif kind < 0.45:
+        make, name = pick(rng, ((_json_lines, "rows.jsonl"), (_workbook, "rows.xlsx")))
+        path = folder / name
+        content = make(_mixed(rng, sample))
+        damage = pick(rng, whole_or_cut)
     else:
         path = folder / pick(rng, ("rows.csv", "rows.csv", "rows.txt", "[b]x.csv", "é.csv"))
         content = _csv(sample, pick(rng, ",,,;\t|"))
@@ -177,6 +223,7 @@ def _command_case(
     *,
     tame: bool = False,
     labelled: bool = True,
+    before: tuple[str, ...] = (),
 ) -> Case:
     sample = make_sample(rng, tame=tame)
     protected = ",".join(sample.attributes)
@@ -192,7 +239,9 @@ def _command_case(
             }
             label = {"--label": "y"} if labelled else {}
             arguments = _changed(draws, {**label, "--protected": protected, **filled})
-            return run_command([command, str(path), *arguments])
+            first = [one.replace("FOLDER", str(folder)).replace("FILE", str(path))
+                     for one in before]  # fmt: skip
+            return run_command([command, *first, str(path), *arguments])
         finally:
             shutil.rmtree(folder)
 
@@ -226,7 +275,7 @@ def command_fit_case(rng: np.random.Generator) -> Case:
                       {"--checkpoint": "FOLDER/kept"}, {"--control": "n"}))  # fmt: skip
     return _command_case(rng, "fit", more | {
         "--max-iter": "2", "--subgroups": pick(rng, CLASSES), "--budget": "0.3",
-        "--estimator": pick(rng, ("linear", "logistic")), "--notion": pick(rng, NOTIONS),
+        "--estimator": pick(rng, ("linear-regression", "logistic")), "--notion": pick(rng, NOTIONS),
         "--gamma": "0.05", "--min-group-size": "2", "--seed": "0", "--out": "FOLDER/m.skops",
     }, tame=rng.random() < 0.6)  # fmt: skip
 
@@ -245,6 +294,30 @@ def command_impact_case(rng: np.random.Generator) -> Case:
     return _command_case(rng, "impact", decided | more | {
         "--search-class": pick(rng, CLASSES), "--budget": "0.5", "--min-group-size": "2",
         "--permutations": pick(rng, ("0", "0", "19"))}, labelled=False)  # fmt: skip
+
+
+def command_compare_case(rng: np.random.Generator) -> Case:
+    """Run `gerrymend compare` with the same rows as the old ones, or with a report."""
+    more = pick(rng, ({}, {"--json": "-"}, {"--report": "FOLDER/out.html"}, {"--weight": "w"},
+                      {"--tolerance": "0.1"}, {"--fail-on": "exceeds"}, {"--control": "n"},
+                      {"--old-prediction": "decided"}))  # fmt: skip
+    decided = pick(rng, ({"--prediction": "decided"}, {"--score": "score", "--threshold": "0.4"},
+                         {"--probability": "score"}))  # fmt: skip
+    return _command_case(rng, "compare", decided | more | {
+        "--subgroups": pick(rng, CLASSES[1:]), "--budget": "0.5", "--min-group-size": "2",
+        "--permutations": pick(rng, ("0", "9")), "--notion": pick(rng, NOTIONS),
+    }, before=("FILE",), tame=rng.random() < 0.6)  # fmt: skip
+
+
+def command_watch_case(rng: np.random.Generator) -> Case:
+    """Run `gerrymend watch` on a first batch."""
+    more = pick(rng, ({}, {"--json": "-"}, {"--at": "2025-01"}, {"--level": "0.1"},
+                      {"--groups": "FOLDER/none.json"}))  # fmt: skip
+    decided = pick(rng, ({"--prediction": "decided"}, {"--score": "score", "--threshold": "0.4"}))
+    return _command_case(rng, "watch", decided | more | {
+        "--subgroups": pick(rng, CLASSES[1:]), "--min-group-size": "2",
+        "--notion": pick(rng, NOTIONS),
+    }, before=("FOLDER/watch.json",), tame=rng.random() < 0.6)  # fmt: skip
 
 
 def command_calibrate_case(rng: np.random.Generator) -> Case:
@@ -266,7 +339,8 @@ def command_frontier_case(rng: np.random.Generator) -> Case:
                       {"--control": "n"}))  # fmt: skip
     return _command_case(rng, "frontier", more | {
         "--max-iter": "2", "--subgroups": pick(rng, CLASSES[1:]), "--budget": "0.2",
-        "--estimator": "linear", "--gammas": "0,0.1", "--min-group-size": "2", "--jobs": "1",
+        "--estimator": "linear-regression", "--gammas": "0,0.1", "--min-group-size": "2",
+        "--jobs": "1",
     }, tame=rng.random() < 0.6)  # fmt: skip
 
 

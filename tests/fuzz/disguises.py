@@ -134,6 +134,7 @@ SAME = (
     Disguise("string dtype", "word", "result", lambda v: pd.Series(v, dtype="string")),
     Disguise("arrow dtype", "whole", "result", lambda v: pd.Series(v, dtype="int64[pyarrow]")),
     Disguise("categorical", "word", "result", lambda v: pd.Series(v, dtype="category")),
+    Disguise("arrow strings", "word", "result", lambda v: pd.Series(v, dtype="string[pyarrow]")),
     Disguise("polars", "any", "result", pl.Series),
     Disguise("polars category", "word", "result", lambda v: pl.Series(v, dtype=pl.Categorical)),
     Disguise(
@@ -150,6 +151,10 @@ STRANGE = (
     Disguise("Decimal", "number", "either", lambda v: [Decimal(x) for x in v]),
     Disguise("Fraction", "number", "either", lambda v: [Fraction(x) for x in v]),
     Disguise("arrow decimal", "whole", "either", lambda v: pa.array([Decimal(x) for x in v])),
+    Disguise("polars Int128", "whole", "either", lambda v: pl.Series(v, dtype=pl.Int128)),
+    Disguise("arrow dictionary", "word", "either", lambda v: pa.array(v).dictionary_encode()),
+    Disguise("NumPy strings", "word", "either",
+             lambda v: np.asarray(v, dtype=np.dtypes.StringDType())),
     Disguise("polars decimal", "whole", "either", lambda v: pl.Series([Decimal(x) for x in v])),
     Disguise("bytes", "word", "either", lambda v: [x.encode() for x in v]),
     Disguise("NumPy bytes", "word", "either", lambda v: np.array([x.encode() + b"." for x in v])),
@@ -202,6 +207,11 @@ MOVED = tuple(
 # Numbers, words or rows that are no longer there to be had.
 RUINED = (
     Disguise("masked numbers", "number", "error", lambda v: _masked(v, True)),
+    Disguise("masked in a list", "number", "error", lambda v: _with_first(v, np.ma.masked)),
+    Disguise("400 digits", "number", "error", lambda v: _with_first(v, 10**400), label="loose",
+             score="loose"),
+    Disguise("1e-400", "number", "error", lambda v: _with_first(v, Decimal("1e-400")),
+             label="loose", score="loose"),
     Disguise("0-d", "any", "error", lambda v: np.asarray(v[0])),
     Disguise("3-d", "any", "error", lambda v: np.asarray(v)[:, None, None]),
     Disguise("empty", "any", "error", lambda v: []),
@@ -244,6 +254,10 @@ TIMED = (
         pd.arrays.IntervalArray.from_arrays(v, [x + 1 for x in v]))),
     _timed("polars dates", lambda v: pl.Series(np.asarray(v).astype("datetime64[D]"))),
 )  # fmt: skip
+
+# Of these one value is missing, in whatever it is.
+MISSING = {"masked words", "masked numbers", "masked in a list", "NaN", "Decimal NaN",
+           "nullable NA", "polars null"}  # fmt: skip
 
 ALL = (*SAME, *STRANGE, *MOVED, *RUINED, *TIMED)
 

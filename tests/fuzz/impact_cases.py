@@ -9,6 +9,7 @@ from gerrymend import impact_ratios
 from tests.fuzz.oracle import Case
 from tests.fuzz.row_cases import ROWS, draw_rows, draw_settings
 from tests.fuzz.samples import CLASSES, make_sample, pick
+from tests.fuzz.weight_cases import make_weights
 
 NAMES = (*ROWS, "rate", "reference", "depth", "profile", "unknown", "exclude_small", "confidence",
          "search", "n_permutations", "random_state")  # fmt: skip
@@ -18,8 +19,12 @@ def impact_case(rng: np.random.Generator) -> Case:
     """Make tables of rows in some disguise, with settings of which one may be odd."""
     sample = make_sample(rng)
     rows, decided = draw_rows(rng, sample)
+    weights = make_weights(rng, len(sample))
+    is_far = "sample_weight" in rows.plain and rng.random() < 0.4
     for data in (rows.given, rows.plain):
         del data["y_true"]
+        if is_far:  # over all scales
+            data["sample_weight"] = weights
     if decided.pop("decision_probabilities", False):
         decided = {"rate": "scoring"}
     own: dict[str, Any] = {

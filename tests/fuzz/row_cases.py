@@ -46,6 +46,8 @@ class Rows:
         self.plain[argument] = {**old, column: plain} if column else plain
         self.told.append(f"{argument}{f'[{column!r}]' if column else ''} as {disguise.name}")
         self._expect(disguise.expected(role))
+        if sum("Index" in told or "index" in told for told in self.told) > 1:
+            self._expect("either")  # rows of two indexes may be those of other people
 
     def _expect(self, wanted: str) -> None:
         order = ("result", "either", "loose", "error")

@@ -28,7 +28,7 @@ _DEFINED: dict[str, tuple[tuple[int, int], tuple[int, int], tuple[int, int]]] = 
 def make_weights(rng: np.random.Generator, n: int) -> list[float]:
     """Draw weights as people have them, and as nobody has them."""
     ordinary = rng.integers(1, 5, n).astype(float)
-    match int(rng.integers(9)):
+    match int(rng.integers(10)):
         case 0:
             weights = ordinary * 10.0 ** rng.integers(-300, 300)
         case 1:
@@ -45,6 +45,9 @@ def make_weights(rng: np.random.Generator, n: int) -> list[float]:
             weights = np.full(n, 1.7e308)
         case 7:
             weights = rng.choice([5e-324, 1e308], n)
+        case 8:
+            weights = np.ones(n)
+            weights[0] = rng.choice([1e300, 1e-300])
         case _:
             weights = 2.0 ** -rng.integers(0, 80, n)
     return [float(weight) for weight in weights]

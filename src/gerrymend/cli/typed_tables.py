@@ -36,14 +36,16 @@ def read_sheet(
     import polars as pl
 
     openpyxl = need("openpyxl", "Reading xlsx needs")
-    given: Any = io.BytesIO(source) if isinstance(source, bytes) else source
-    try:
-        book = openpyxl.load_workbook(given, read_only=True, data_only=True)
-        sheet, *others = book.worksheets
-        header, *rows = [*sheet.iter_rows(values_only=True)] or [()]
-        book.close()
-    except Exception as error:  # of zipfile, zlib, XML or openpyxl: by which part is broken
-        raise ValueError(f"FILE {path} is no workbook that can be read: {error}.") from None
+    # Opened here, so that it is closed where openpyxl fails.
+    with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
+        try:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+            sheet, *others = book.worksheets
+            header, *rows = [*sheet.iter_rows(values_only=True)] or [()]
+        except Exception as error:  # of zipfile, zlib, XML or openpyxl: by which part is broken
+            raise ValueError(
+                f"FILE {path} can't be read as a workbook: {error}. Save it as xlsx again."
+            ) from None
     if others:
         warnings.warn(
             f"FILE {path} has {len(others) + 1} sheets; the first, {sheet.title!r}, was read.",
