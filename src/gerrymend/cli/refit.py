@@ -1,6 +1,7 @@
 """Commands that train what was seen: a point of `gerrymend frontier`, or after an audit."""
 
 import shlex
+import warnings
 from collections.abc import Sequence, Set
 from dataclasses import fields
 
@@ -48,7 +49,9 @@ def untrainable_columns(request: AuditRequest) -> list[str]:
     """
     if str(request.file) == "-" or request.engine == "dask" or request.features is not None:
         return []
-    rows = first_rows(request.file, request.reading, _LOOKED_AT)
+    with warnings.catch_warnings():  # of how the file is written the audit has told
+        warnings.simplefilter("ignore")
+        rows = first_rows(request.file, request.reading, _LOOKED_AT)
     named = {request.label, request.weight, *request.decided.values()}
     there = [name for name in rows.columns if name not in named]
     return [
