@@ -4,6 +4,7 @@ import ast
 import html
 import importlib.util
 import io
+import json
 import re
 import runpy
 import shlex
@@ -20,7 +21,9 @@ from rich.console import Console
 import gerrymend
 from gerrymend.cli import main
 from gerrymend.cli.app import application
+from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.cli.demo import save_rows
+from gerrymend.cli.refit import untrainable_columns
 from gerrymend.cli.shared import tell
 from tests.cli.calling import call, options_of
 
@@ -334,3 +337,20 @@ def test_commands_that_are_printed_run_on_the_file_of_the_demonstration(
         quick = ["--estimator", "linear-regression", "--max-iter", "1", "--quiet"]
         code, _, err = call(command, *words, *quick)
         assert code in (0, 1, 3), err
+
+
+def test_advice_on_a_file_is_no_reason_to_fail(tmp_path):
+    """Codes and texts in one column of JSON lines are read where --categorical says so."""
+    rng = np.random.default_rng(0)
+    lines = [
+        json.dumps({"id": f"p{i}", "code": i % 3 or "x", "y": i % 2, "d": int(i % 3 > 0)})
+        for i in rng.permutation(300).tolist()
+    ]
+    path = tmp_path / "people.jsonl"
+    path.write_text("\n".join(lines))
+    asked = ["--label", "y", "--prediction", "d", "--protected", "code", "--permutations", "0"]
+    code, out, err = call("audit", path, *asked, "--categorical", "code")
+    assert code == 1, err
+    assert out.count("--drop id") == 2
+    request = AuditRequest(tmp_path / "gone.csv", "y", ["code"], prediction="d")
+    assert untrainable_columns(request) == []

@@ -1,6 +1,7 @@
 """Commands that train what was seen: a point of `gerrymend frontier`, or after an audit."""
 
 import shlex
+import warnings
 from collections.abc import Sequence, Set
 from dataclasses import fields
 
@@ -43,12 +44,17 @@ def fit_command(request: TrainingRequest, gamma: float, notion: str, estimator: 
 def untrainable_columns(request: AuditRequest) -> list[str]:
     """Return the columns that the commands drop, such as an id or a date, by the first rows.
 
-    Each day of a date would be a value of its own, and be learnt by heart. Of standard input
-    nothing more can be read, and of parts on workers nothing is brought here.
+    Each day of a date would be a value of its own, and be learnt by heart. None are known of
+    standard input, which is read once, nor of parts on workers: no row is brought here.
     """
     if str(request.file) == "-" or request.engine == "dask" or request.features is not None:
         return []
-    rows = first_rows(request.file, request.reading, _LOOKED_AT)
+    with warnings.catch_warnings():  # of how the file is written the audit has told
+        warnings.simplefilter("ignore")
+        try:
+            rows = first_rows(request.file, request.reading, _LOOKED_AT)
+        except (OSError, ValueError):  # it is gone by now, say, and the report is not
+            return []
     named = {request.label, request.weight, *request.decided.values()}
     there = [name for name in rows.columns if name not in named]
     return [

@@ -66,7 +66,7 @@ def first_rows(path: Path, reading: Reading, n_rows: int) -> "pl.DataFrame":
     source = source_of(path)
     try:
         if _kind_of(source) != _CSV:
-            return _typed(path, source, reading.missing, ()).head(n_rows).collect()
+            return _typed(path, source, reading.missing, reading.categorical).head(n_rows).collect()
         return pl.read_csv(
             source,
             separator=_separator(path, source, (), reading.separator),
