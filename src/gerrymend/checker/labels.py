@@ -25,9 +25,10 @@ def classes_of(labels: list[Any], decisions: list[Any], pos_label: Any) -> list[
         own = classes[classes.index(pos_label)]
         return [f"not {own}", own]
     if len(classes) != 2:
+        named = " Pass pos_label, as in the audit." if len(classes) > 2 else ""
         raise ValueError(
             f"y_true must have two labels, as it had in the audit; it has {len(classes)}: "
-            f"{', '.join(map(repr, classes[:6]))}."
+            f"{', '.join(map(repr, classes[:6]))}.{named}"
         )
     if pos_label is None:
         return classes
