@@ -10,7 +10,8 @@ by what they are for:
 - compare and watch: `compare`, `Watch`; `Comparison`, `Movement`, `Look`
 - train: `SubgroupParityClassifier`, `MarginalParityClassifier`; `MixtureClassifier`,
   `DerandomizationCost`, `CheckpointError`
-- choose: `pareto_frontier`; `ParetoFrontier`, `FrontierPoint`, `FrontierInterrupted`
+- choose: `pareto_frontier`; `ParetoFrontier`, `FrontierPoint`, `FrontierInterrupted`; by
+  scikit-learn's searches: `unfairness_scorer`
 - what is compared: "false_positive_rate" and other names, or `FairnessNotion`, `OutcomeNotion`,
   `Multiaccuracy`, `Multicalibration`; with what: `GroupMean`
 - over which subgroups: "linear" and other names, or `LinearThresholds`, `Conjunctions`,
