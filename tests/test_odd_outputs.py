@@ -34,6 +34,11 @@ ODD = (None, 0.5, True, [1], {"a": 1}, np.array([1, 2]), Decimal("sNaN"), object
 FRAMES = (pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]}))
 
 
+def _name(odd):
+    """Name a case by its type; the same in each worker."""
+    return type(odd).__name__
+
+
 @pytest.fixture(scope="module")
 def report():
     return audit(Y, D, sensitive_features=A, subgroups="marginals")
@@ -66,13 +71,13 @@ def alternatives(frontier):
 
 
 @pytest.mark.parametrize("result", ["report", "tables", "frontier", "alternatives"])
-@pytest.mark.parametrize("backend", [*ODD, "numpy", "no such"], ids=repr)
+@pytest.mark.parametrize("backend", [*ODD, "numpy", "no such"], ids=_name)
 def test_a_library_without_frames_is_told(result, backend, request):
     with pytest.raises(ArgumentError, match=r"^backend=.* makes no frame here\. Pass 'pandas'"):
         request.getfixturevalue(result).to_frame(backend)
 
 
-@pytest.mark.parametrize("path", [*ODD, b"x"], ids=repr)
+@pytest.mark.parametrize("path", [*ODD, b"x"], ids=_name)
 def test_what_is_no_path_is_told(path, report, tables):
     for write in (report.write_html, tables.write_html, tables.write_csv, tables.write_xlsx):
         with pytest.raises(TypeError, match=r"^path must be a path; got"):
@@ -100,7 +105,7 @@ def test_a_flag_of_numpy_is_written_as_json(surface):
     assert '"standardized": true' in surface.to_json()
 
 
-@pytest.mark.parametrize("odd", [True, *ODD[3:], *FRAMES], ids=repr)
+@pytest.mark.parametrize("odd", [True, *ODD[3:], *FRAMES], ids=_name)
 def test_a_point_that_is_not_there_is_told(odd, frontier):
     for name in ("gamma", "notion", "estimator"):
         words = rf"(?s)^No points have .*{name}=.*; name one\. There are"
