@@ -91,7 +91,7 @@ def test_no_time_is_no_date(report, tables):
 
 
 @pytest.mark.parametrize(
-    "number", [*ODD, *FRAMES, 1, -2, "0", slice(1), np.uint64(2**63)], ids=repr
+    "number", [*ODD, *FRAMES, 1, -2, "0", slice(1), np.uint64(2**63)], ids=_name
 )
 def test_a_round_that_is_not_there_is_told(number, surface):
     for call in (surface.rate, surface.worst, lambda at: SurfaceDisplay(surface, at)):
