@@ -64,8 +64,10 @@ class Document:
         """
         if isinstance(date, datetime.date) and not is_missing(date):
             date = f"{date.day} {date:%B %Y}"
-        given = {"title": title, "model": model, "owner": owner, "purpose": purpose, "date": date,
-                 "label": label, "decision": decision}  # fmt: skip
+        given: dict[str, Any] = {
+            "title": title, "model": model, "owner": owner, "purpose": purpose, "date": date,
+            "label": label, "decision": decision,
+        }  # fmt: skip
         for name, value in given.items():
             if value is not None and not isinstance(value, str):
                 raise ArgumentError(
