@@ -44,9 +44,6 @@ _OURS = ("gerrymend.", "sklearn.callback.")
 
 # Signs that a terminal obeys: names and values come from data, and tell it nothing.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code != ord("\n")}
-# And those that turn the text around them, or end a line unseen.
-_TURNING = (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
-_CONTROLS |= {code: f"\\u{code:04x}" for code in _TURNING}
 
 
 # Quoted, or without a blank, so many signs are a value of the data.
@@ -59,8 +56,6 @@ def inert(text: str) -> str:
 
     >>> inert("\\x1b[31mred")
     '\\\\x1b[31mred'
-    >>> inert("live\u202e positive")
-    'live\\\\u202e positive'
     """
     return text.translate(_CONTROLS)
 
