@@ -98,9 +98,7 @@ def test_one_class_is_what_a_binary_audit_of_it_says(notion):
         named = audit(**data, notion=notion, subgroups="conjunctions", gamma=0.02, pos_label=label)
         assert named.labels == (f"not {label}", label)
         assert_checked(named, **data, pos_label=label)
-        with pytest.raises(
-            ValueError, match=r"two labels, .*has 3: .*Pass pos_label"
-        ):
+        with pytest.raises(ValueError, match=r"two labels, .*has 3: .*Pass pos_label"):
             check_report(named, **data)
         merged = {**data, "y_true": data["y_true"] == label, "y_pred": data["y_pred"] == label}
         alone = audit(**merged, notion=notion, subgroups="conjunctions", gamma=0.02)

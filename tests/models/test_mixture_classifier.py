@@ -449,7 +449,7 @@ BAD = [
     ({"budget": 0}, "budget must be a number above 0"),
     ({"notion": "tpr"}, "notion='tpr' is unknown"),
     ({"subgroups": "linar"}, "did you mean 'linear'"),
-    ({"y": [0, 2] * 10}, "no label of the classifier: 2 .its labels are 0, 1"),
+    ({"y": [0, 2] * 10}, "no label of the classifier: 2 .its labels are 0, 1.*Pass labels"),
     ({"y": [0, 1]}, "y has 2, X has 20"),
     ({"y": [0] * 20}, "only one class"),
     ({"sensitive_features": ["race"]}, "X has no column names"),

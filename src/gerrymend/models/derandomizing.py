@@ -178,7 +178,8 @@ def _check_known_labels(y: Any, classifier: MixtureClassifier) -> Any:
         raise ArgumentError(
             "y",
             f"has values that are no label of the classifier: {', '.join(unknown[:3])} (its "
-            f"labels are {', '.join(map(repr, classifier.classes_.tolist()))}).",
+            f"labels are {', '.join(map(repr, classifier.classes_.tolist()))}). Pass labels "
+            "of the two that it was trained on.",
         )
     return classifier.classes_.tolist()[1]
 
