@@ -100,7 +100,7 @@ def test_they_are_text_where_the_file_is_packed(people, tmp_path):
     ("options", "words"),
     [
         (["--test-rows", "t.csv", "--test-size"], "there are none; keep some out with --t"),
-        (["--test-rows", "t.txt"], "--test-rows t.txt must end in .csv or .parquet."),
+        (["--test-rows", "t.txt"], "--test-rows t.txt must end in .csv, .parquet or .xlsx."),
         (["--test-rows", "people.csv"], "--test-rows people.csv is read, or written, by this"),
         (["--test-rows", "r.csv", "--markdown", "r.csv"], "--test-rows r.csv is read, or written"),
     ],

@@ -125,7 +125,7 @@ def test_a_fit_says_where_to_find_it_or_what_changed(tmp_path, frontier):
     usual += ["--max-iter", 5]
     page = tmp_path / "m.html"
     _, out, _ = call(*usual, "--report", page)
-    unknown = "is not known from a fit: --since compares with an earlier report, and gerrymend "
+    unknown = "is not known from a fit: a comparison with an earlier report tells, and so does a "
     for shown in (out, html.unescape(page.read_text(encoding="utf-8"))):
         assert unknown in f"{' '.join(shown.split())} "
     earlier = tmp_path / "earlier.json"

@@ -3,12 +3,14 @@
 import functools
 import json
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from gerrymend import (
@@ -37,6 +39,12 @@ from tests.fuzz.samples import HOSTILE_WORDS, ODD_VALUES, make_sample, pick
 @functools.cache
 def _results() -> dict[str, Any]:
     """Return a small result of each kind, and the rows that they are of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # two rounds are enough of a model here
+        return _made()
+
+
+def _made() -> dict[str, Any]:
     sample = make_sample(np.random.default_rng(3), tame=True)
     A = {"age": [i % 7 for i in range(len(sample))], "pay": [i % 5 for i in range(len(sample))],
          "sex": ["FM"[i % 2] for i in range(len(sample))]}  # fmt: skip
