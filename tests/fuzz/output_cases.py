@@ -3,6 +3,7 @@
 import functools
 import json
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,12 @@ from tests.fuzz.samples import HOSTILE_WORDS, ODD_VALUES, make_sample, pick
 @functools.cache
 def _results() -> dict[str, Any]:
     """Return a small result of each kind, and the rows that they are of."""
+    with warnings.catch_warnings():  # of few rounds, on few rows
+        warnings.simplefilter("ignore")
+        return _made()
+
+
+def _made() -> dict[str, Any]:
     sample = make_sample(np.random.default_rng(3), tame=True)
     A = {"age": [i % 7 for i in range(len(sample))], "pay": [i % 5 for i in range(len(sample))],
          "sex": ["FM"[i % 2] for i in range(len(sample))]}  # fmt: skip
