@@ -41,12 +41,16 @@ def unfairness_scorer(
     columns : list of names or of numbers, optional
         The protected columns, of a frame X by name and of an array by number. Without them the
         scorer requests `sensitive_features` by metadata routing.
-    notion, reference, subgroups, pos_label, favourable, side, random_state
+    notion, reference, subgroups
         As in audit().
     threshold : float, optional
         Decide the positive label where its predict_proba is at least this, rather than by predict.
+    pos_label, favourable, side
+        As in audit().
     budget : float, default=5.0
         Seconds of each audit at most. The score is what was found by then, not what was proven.
+    random_state : int, default=0
+        As in audit().
 
     Returns
     -------
@@ -56,6 +60,11 @@ def unfairness_scorer(
         "multicalibration" the probabilities of the positive label, as scores. Its
         `set_score_request` is that of scikit-learn's scorers, and has `sensitive_features`,
         `control_features` and `sample_weight`.
+
+    See Also
+    --------
+    audit : Audits decisions once, with proof, chance and a report.
+    pareto_frontier : Models of least error for several gammas, each audited.
 
     Examples
     --------

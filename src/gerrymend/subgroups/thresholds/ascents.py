@@ -128,7 +128,7 @@ class Ascent:
     ) -> list[Array]:
         """Return the best of the starts, and of where chains over clusters of cells end."""
         of_cell, over = self._clusters
-        clustered = np.bincount(of_cell, residual)
+        clustered: Array = np.bincount(of_cell, residual).astype(np.float64)
         clustered_rows = np.bincount(of_cell, rows).astype(np.intp)
         n_chains = _FEWEST_CHAINS + restarts // _STARTS_A_CHAIN
         ends = list(starts)
