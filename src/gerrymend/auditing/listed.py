@@ -107,7 +107,7 @@ class ToTell:
 
     @property
     def people(self) -> KnownSums:
-        """What is told so far of the numbers of people, whatever their label."""
+        """Return what is told so far of the numbers of people, whatever their label."""
         people = self.published[self.seen[0].notion].people
         assert people is not None
         return people

@@ -47,7 +47,7 @@ class Chance:
 
     @property
     def is_stale(self) -> bool:
-        """Whether scores have changed by so much that draws would be others."""
+        """Tell if scores have changed by so much that draws would be others."""
         if not len(self.values):
             return True
         now = self._table.rows.variance

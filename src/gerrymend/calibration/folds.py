@@ -1,4 +1,4 @@
-"""How rows are split, so that each gets a score of a model that was not trained on it."""
+"""Split rows, so that each gets a score of a model that was not trained on it."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

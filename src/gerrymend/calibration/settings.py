@@ -1,4 +1,4 @@
-"""What is asked of a repair, checked before any data is read."""
+"""Check what is asked of a repair, before any data is read."""
 
 import math
 from collections.abc import Callable
@@ -71,7 +71,7 @@ class Settings:
 
     @property
     def bins(self) -> int | tuple[float, ...] | None:
-        """How scores are cut into bins; None where their intervals don't matter."""
+        """Return how scores are cut into bins; None where their intervals don't matter."""
         return self.notion.bins if isinstance(self.notion, Multicalibration) else None
 
     def check_alpha(self, n_rows: int) -> None:

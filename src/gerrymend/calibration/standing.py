@@ -83,7 +83,7 @@ class Standing:
 
     @property
     def is_proven(self) -> bool:
-        """Whether it is proven that no subgroup exceeds alpha; False without an alpha."""
+        """Tell if it is proven that no subgroup exceeds alpha; False without an alpha."""
         alpha = self.settings["alpha"]
         return alpha is not None and self.upper_bound <= alpha
 

@@ -58,7 +58,7 @@ class Spotted(NamedTuple):
 
     @property
     def members(self) -> NDArray[np.bool_]:
-        """Whether each cell is in."""
+        """Tell of each cell if it is in."""
         inside: NDArray[np.bool_] = self.found.members[0] > 0
         return inside
 

@@ -144,12 +144,12 @@ class JointNotion:
 
     @property
     def search(self) -> Search:
-        """What is repeated on rows that were dealt anew."""
+        """Return the search that is repeated on rows that were dealt anew."""
         return Search(self.bound.quick, self.sided.quick, self.active)
 
     @property
     def rounding(self) -> float:
-        """What rounding alone may make of an unfairness, on either side."""
+        """Return what rounding alone may make of an unfairness, on either side."""
         return max(self.old.cells.rounding, self.new.cells.rounding)
 
     def rows(self, same_rows: bool) -> NDArray[np.intp]:

@@ -123,7 +123,7 @@ class PooledRows:
 
     @property
     def observed(self) -> Sides:
-        """What was seen."""
+        """Return what was seen."""
         if self.n_new is None:
             return self._swapped(np.zeros_like(self.n_rows))
         return self._parted(self.n_new)

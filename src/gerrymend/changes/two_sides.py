@@ -89,7 +89,7 @@ class Searches:
 
     @property
     def rounding(self) -> float:
-        """What rounding alone may make of an unfairness."""
+        """Return what rounding alone may make of an unfairness."""
         tallies = self.rows.tallies
         return max(
             largest_rounding(tally.of_notion(one) for one in self.settings["notions"])

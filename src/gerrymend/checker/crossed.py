@@ -42,7 +42,7 @@ class Meetings(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many groups there are, for each notion."""
+        """Count the groups there are, for each notion."""
         return sum(map(len, self.groups.values()))
 
 

@@ -211,7 +211,7 @@ class Measured:
 
     @property
     def rounding(self) -> Fraction:
-        """What a report takes for rounding in an unfairness."""
+        """Return what a report takes for rounding in an unfairness."""
         return rounding_of(self.scale)
 
     @cached_property

@@ -88,12 +88,12 @@ class CompareRequest(TableRequest):
 
     @property
     def is_report(self) -> bool:
-        """Whether OLD is a report, and no table."""
+        """Tell if OLD is a report, and no table."""
         return self.old.suffix.lower() == ".json"
 
     @property
     def is_same_file(self) -> bool:
-        """Whether OLD and FILE are one table, so that two models are compared on its rows."""
+        """Tell if OLD and FILE are one table, so that two models are compared on its rows."""
         return not self.is_report and self.old.resolve() == self.file.resolve()
 
     @property

@@ -1,4 +1,4 @@
-"""What a CSV file may hide: lines of too many or too few fields, and points beside commas."""
+"""Find what a CSV file may hide: lines of too many or too few fields, and points beside commas."""
 
 import csv
 import io

@@ -153,7 +153,7 @@ class TableRequest:
 
     @property
     def reading(self) -> Reading:
-        """How the file is read."""
+        """Return how the file is read."""
         categorical = split(list(self.categorical), [])
         return Reading(self.separator, self.decimal, self.missing, categorical)
 

@@ -1,4 +1,4 @@
-"""What a fitted estimator says of rows, as an audit takes it."""
+"""Ask a fitted estimator about rows, in the form that an audit takes."""
 
 from typing import Any
 

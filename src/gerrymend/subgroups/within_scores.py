@@ -370,7 +370,7 @@ class Best:
 
     @property
     def limit(self) -> float:
-        """What others have to exceed."""
+        """Return what others have to exceed."""
         return max(self.value, self._least)
 
     def take(self, found: Found) -> None:

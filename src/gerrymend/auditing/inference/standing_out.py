@@ -152,13 +152,13 @@ class NamedGroups:
 
     @cached_property
     def _n_ends(self) -> NDArray[np.intp]:
-        """How many ends of ranges each group is told by."""
+        """Count the ends of ranges that each group is told by."""
         every = [block.n_ends()[block.kept] for block in self.blocks]
         return np.concatenate([np.zeros(0, dtype=np.intp), *every])
 
     @cached_property
     def _scales(self) -> list["_Scale"]:
-        """What a sum is multiplied by to be a score, by block, and what its ends cost."""
+        """Return what turns a sum into a score, by block, and what its ends cost."""
         scales = []
         ends = np.cumsum([len(block.kept) for block in self.blocks])
         # Split at the last end too, and leave out what follows it: no blocks then have no parts.

@@ -1,1 +1,1 @@
-"""What a gate made of a command, in the forms that pipelines show."""
+"""Tell what a gate made of a command, in the forms that pipelines show."""
