@@ -13,6 +13,7 @@ from rich.console import Console
 from gerrymend._runtime.extras import check_installed
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
+from gerrymend.cli.estimators import ESTIMATOR_NAMES, make_estimator
 from gerrymend.cli.fit_text import GATES, Fitted, as_data, show
 from gerrymend.cli.gate import Gate
 from gerrymend.cli.kept_out import check_test_rows, write_test_rows
@@ -35,13 +36,11 @@ from gerrymend.cli.shared import (
 )
 from gerrymend.cli.targets import Targets
 from gerrymend.cli.training_request import (
-    ESTIMATOR_NAMES,
     TRAINABLE_NAMES,
     AnyPrepared,
     FitRequest,
     Prepared,
     TrainingRequest,
-    make_estimator,
 )
 from gerrymend.inputs.settings import check_choice
 from gerrymend.models.estimators import can_be_fitted_from_sums

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
+from gerrymend.cli.estimators import ESTIMATOR_NAMES, make_estimator
 from gerrymend.cli.exit_codes import INTERRUPTED
 from gerrymend.cli.options import DATA, FILE, TRAINING
 from gerrymend.cli.progress import Say, progress
@@ -34,11 +35,9 @@ from gerrymend.cli.shared import (
     write_out,
 )
 from gerrymend.cli.training_request import (
-    ESTIMATOR_NAMES,
     TRAINABLE_NAMES,
     Prepared,
     TrainingRequest,
-    make_estimator,
 )
 from gerrymend.inputs.held_numbers import number_of
 from gerrymend.inputs.sample import Sample

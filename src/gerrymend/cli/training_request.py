@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gerrymend.auditing.missing_values import MissingValues
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE, check_min_group_size
 from gerrymend.cli.dask_training import Chosen, PreparedThere, prepare_there
+from gerrymend.cli.estimators import make_estimator
 from gerrymend.cli.score_tables import ROW
 from gerrymend.cli.shared import errors_in_options, split
 from gerrymend.cli.table_encoding import (
@@ -58,31 +59,6 @@ _NOT_LINEAR = "squared_error"
 TRAINABLE_NAMES = (*NOTION_NAMES, *(name for name in OUTCOME_NAMES if name != _NOT_LINEAR))
 # What these means are of decisions, by the rate of the same.
 _AS_RATES = {"mean_outcome": "statistical_parity", "absolute_error": "error_rate"}
-
-ESTIMATOR_NAMES = ("logistic", "linear-regression", "tree", "forest", "boosting")
-
-
-def make_estimator(name: str) -> Any:
-    """Return the estimator behind a name; each is trained once a round, so that none is large.
-
-    Raises a ValueError that lists the names.
-
-    >>> make_estimator("tree")
-    DecisionTreeClassifier(max_depth=6, min_samples_leaf=20)
-    """
-    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-    from sklearn.linear_model import LinearRegression, LogisticRegression
-    from sklearn.tree import DecisionTreeClassifier
-
-    check_choice(name, "--estimator", ESTIMATOR_NAMES)
-    made: dict[str, Any] = {
-        "logistic": LogisticRegression(max_iter=1000),
-        "linear-regression": LinearRegression(),
-        "tree": DecisionTreeClassifier(max_depth=6, min_samples_leaf=20),
-        "forest": RandomForestClassifier(n_estimators=30, max_depth=10, min_samples_leaf=5),
-        "boosting": HistGradientBoostingClassifier(max_iter=30),
-    }
-    return made[name]
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,8 +80,7 @@ class MixtureClassifier:
 
     See Also
     --------
-    SubgroupParityClassifier
-        A classifier of least error whose rates differ by at most gamma in every subgroup.
+    SubgroupParityClassifier : Learns a mixture that treats every subgroup alike, within gamma.
     save_model : Save all that a model needs to decide, without pickle.
     DerandomizationCost
         Figures of a deterministic classifier beside those of the mixture that it came from.

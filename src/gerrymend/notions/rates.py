@@ -165,8 +165,7 @@ class FairnessNotion:
         """Return the worse side of a rate that counts errors, or right decisions, of both labels.
 
         A decision of 1 is wrong for label 0 and right for label 1: an outcome that rises with the
-        one and falls with the other counts errors, and who has more of them is worse off whatever
-        is decided.
+        one and falls with the other counts errors, and whoever has more of them is worse off.
         """
         if not all(self.event) or self.b[0] * self.b[1] >= 0:
             return None
@@ -178,12 +177,8 @@ class FairnessNotion:
         Parameters
         ----------
         favourable : {"positive", "negative"} or None
-            The decision that people wish for; None where that is not known.
-
-        Returns
-        -------
-        FairnessNotion
-            Itself where the direction is known already, or can't be.
+            The decision that people wish for; None where that is not known. A notion whose
+            direction is known already, or can't be, stays as it is.
 
         >>> FALSE_POSITIVE_RATE.favouring("positive").worse  # a loan that is granted by mistake
         'lower'
