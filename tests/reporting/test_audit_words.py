@@ -65,7 +65,7 @@ def test_held_out_rows_confirm_what_their_interval_says(there, words, sign):
 CHANCE = {
     "loud": (0.005, 199, "Could chance explain it? Hardly: of 199 shuffles of who got which "
              "decision none had a group as unfair, of all that were searched (p = 0.005 on the "
-             "rows that were searched)."),
+             "rows that were searched; 199 shuffles can give no less)."),
     "nearly as loud": (0.003, 999, "of who got which decision 2 had a group as unfair"),
     "one": (0.002, 999, "of 999 shuffles of who got which decision 1 had a group as unfair, "),
     "small": (0.03, 199, "in at most 1 of 33 samples where nothing differs (p = 0.030 on "),

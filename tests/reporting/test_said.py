@@ -96,7 +96,11 @@ def test_one_p_value_is_in_a_paragraph_on_a_group_that_is_tested_itself(report):
     assert "p = 0.001" in " ".join(verdict_sentences(both))
     both["sharpest"] |= {"within": 0.5}
     text = flat(audit_text(both))
-    assert "as the worst of all linear thresholds (p = 0.001)." in text.partition("For experts ")[2]
+    below = text.partition("For experts ")[2]
+    assert "had a group as unfair (p = 0.001; 999 shuffles can give no less). " in below
+    assert "none of its own" not in text
+    card = dict(audit_view(both)["subgroups"][0]["facts"])["Chance"]
+    assert card.startswith("Hardly chance (p = 0.002, after allowing")
 
 
 def test_tiles_and_what_exceeds_are_of_the_group_that_leads(report):
@@ -118,8 +122,9 @@ def test_tiles_and_what_exceeds_are_of_the_group_that_leads(report):
 def test_chance_stands_beside_the_group_that_leads(report):
     data = report.to_dict() | {"p_value": 0.001, "n_permutations": 999}
     chance = (
-        "Could chance explain that? Hardly: of 999 shuffles of who got which decision none had a "
-        "group as unfair as the worst of all linear thresholds (p = 0.001)."
+        "Could chance explain the worst of all linear thresholds? Hardly: of 999 shuffles of who "
+        "got which decision none had a group as unfair (p = 0.001; 999 shuffles can give no less). "
+        f"That p-value is not of {PLANTED}, which has none of its own."
     )
     told = verdict_sentences(data)
     assert told.index(chance) > next(i for i, one in enumerate(told) if "told below" in one)
@@ -127,6 +132,19 @@ def test_chance_stands_beside_the_group_that_leads(report):
     assert first["Chance"] == chance
     assert not {"Chance", "p-value", "95 % interval"} & set(formula)
     assert formula["Proof"].startswith("Exact: none has more.")
+
+
+def test_a_part_of_who_leads_that_was_tested_is_told_where_it_has_no_p_value(report):
+    """The formula is tested by the search; of the group that leads only a part is, for itself."""
+    part = report.in_a_sentence.subgroup.to_dict() | {"subgroup": f"{PLANTED} and age ≤ 50"}
+    tested = {"p_value": 0.004, "n_groups": 9, "subgroup": part, "within": 1.0}
+    data = report.to_dict() | {"p_value": 0.004, "n_permutations": 999, "sharpest": tested}
+    told = " ".join(verdict_sentences(data))
+    assert told.endswith(
+        f"had a group as unfair (p = 0.004). That p-value is not of {PLANTED}, which has none of "
+        f"its own; {PLANTED} and age ≤ 50 has one (p = 0.004, after allowing for the 9 groups "
+        f"looked at), and all of its rows are in {PLANTED}."
+    )
 
 
 def test_the_rate_of_who_leads_has_an_interval(report):
