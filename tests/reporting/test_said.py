@@ -14,6 +14,7 @@ from gerrymend.reporting.audit.other_rows import confirmation, other_rows_senten
 from gerrymend.reporting.audit.page import audit_fragment
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import population_sentences
+from gerrymend.reporting.audit.said import beside_words, brief_words
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import verdict_sentences
 from gerrymend.reporting.audit.view import audit_view
@@ -145,6 +146,27 @@ def test_a_part_of_who_leads_that_was_tested_is_told_where_it_has_no_p_value(rep
         f"its own; {PLANTED} and age ≤ 50 has one (p = 0.004, after allowing for the 9 groups "
         f"looked at), and all of its rows are in {PLANTED}."
     )
+
+
+@pytest.mark.parametrize(
+    ("own", "worst", "both", "words"),
+    [
+        (30, 60, 30, "all of its rows are in that too"),
+        (60, 30, 30, "all of that one's rows are in it too"),
+        (55, 60, 55, "all of its rows are in that too"),
+        (30, 60, 29, "partly the same people"),
+        (60, 60, 60, "the same people"),
+        (30, 60, 0, "other people"),
+    ],
+)
+def test_one_group_within_the_other_is_said_to_be(report, own, worst, both, words):
+    """By their numbers of rows: those in both, of those in either."""
+    data = copy.deepcopy(report.to_dict())
+    data["in_a_sentence"]["overlap"] = both / (own + worst - both)
+    data["in_a_sentence"]["subgroup"] |= {"share": own / 2_000, "size": own}
+    data["disadvantaged"] |= {"share": worst / 2_000, "size": worst + 1}
+    assert beside_words(data).endswith(f"linear thresholds; {words}")
+    assert f"linear thresholds, {words}; " in brief_words(data)
 
 
 def test_the_rate_of_who_leads_has_an_interval(report):
