@@ -9,6 +9,7 @@ from scipy import stats
 from gerrymend import audit, check_report
 from gerrymend.frontier.points import OnRows
 from gerrymend.reporting.audit import who_leads
+from gerrymend.reporting.audit.chance import interval_words
 from gerrymend.reporting.audit.markdown import audit_markdown
 from gerrymend.reporting.audit.other_rows import confirmation, other_rows_sentence
 from gerrymend.reporting.audit.page import audit_fragment
@@ -179,6 +180,14 @@ def test_the_rate_of_who_leads_has_an_interval(report):
     facts = dict(audit_view(data)["subgroups"][0]["facts"])
     assert facts["95 % interval"].startswith(f"rate of positive decisions {shown}")
     assert f"95 % interval of its rate: {shown}" in flat(audit_text(data))
+    assert facts["95 % interval"].endswith(
+        "worst of many; confidence=0.95 (--confidence 0.95), or rows that were not searched, "
+        "would allow for it"
+    )
+    known = data | {"population": {"distance": 0.01}}
+    assert interval_words(data["in_a_sentence"]["subgroup"], known).endswith(
+        "worst of many; the bounds for the people behind the rows allow for that"
+    )
     weighted = audit_view(data | {"weighted": True})["subgroups"][0]["facts"]
     assert "95 % interval" not in dict(weighted)
 

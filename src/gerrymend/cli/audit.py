@@ -220,7 +220,8 @@ def run(fields: dict[str, Any], targets: Targets, gate: Gate) -> int:
         # A page goes to others, whom folders of this machine don't concern.
         named = replace(request, file=Path(request.file.name))
         passed_on = training_commands(named, dropped) if is_trainable else []
-        document = targets.write(data, **request.columns, commands=passed_on)
+        name = None if str(request.file) == "-" else named.file.name
+        document = targets.write(data, **request.columns, commands=passed_on, file=name)
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         shown = document.with_columns(data)
         if not targets.takes_output:

@@ -328,7 +328,8 @@ def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
         return None
     n_rows = report["n_rows"]
     worst = "worst" if group == largest(report) else "sharpest"
-    worth = f", which is too narrow, as the group was chosen as the {worst} of many"
+    worth = f", which is too narrow, as the group was chosen as the {worst} of many; "
+    worth += _what_allows_for_that(report)
     if there is not None:
         group = there["subgroup"]
         n_rows = report["held_out"]["n_rows"]
@@ -337,6 +338,14 @@ def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
     in_event = np.array(round(group["share"] * n_rows), dtype=float)
     ends = rate_interval(np.array(group["rate"]), in_event, _LEVEL)
     return f"{_ends(ends, group)}{worth}"
+
+
+def _what_allows_for_that(report: Report) -> str:
+    """Say what tells of other people though the group was chosen: bounds, or rows of their own."""
+    population = report["population"]
+    if population is not None and population["distance"] is not None:
+        return "the bounds for the people behind the rows allow for that"
+    return "confidence=0.95 (--confidence 0.95), or rows that were not searched, would allow for it"
 
 
 def _ends(ends: Sequence[Any], group: Mapping[str, Any]) -> str:
