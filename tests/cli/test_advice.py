@@ -119,7 +119,7 @@ def test_fewer_subgroups_than_were_asked_for_are_said_to_be_so(file, top, told):
     """Of two races one differs, and the other is the rest."""
     _, out, _ = call("audit", file, "--label", "y", "--prediction", "d", "--protected", "race",
                      "--subgroups", "marginals", "--permutations", "0", "--top", top)  # fmt: skip
-    assert ("No more subgroups are told: no other has a tenth of" in " ".join(out.split())) == told
+    assert ("in none of the groups told no other has a tenth of" in " ".join(out.split())) == told
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -310,6 +310,18 @@ def test_a_page_names_the_file_and_no_folder_of_this_machine(file, tmp_path):
     assert file.name in shown
     assert str(file.parent) not in shown
     assert str(file.parent) in "".join(out.split())
+
+
+def test_page_and_markdown_begin_with_the_name_of_the_file_as_text(file, tmp_path):
+    named = tmp_path / "<b>_of_[bank].csv"
+    named.write_bytes(file.read_bytes())
+    page, markdown = tmp_path / "page.html", tmp_path / "page.md"
+    call("audit", named, "--label", "y", "--prediction", "d", "--protected", "race",
+         "--subgroups", "marginals", "--permutations", "0",
+         "--report", page, "--markdown", markdown)  # fmt: skip
+    assert " rows of &lt;b&gt;_of_[bank].csv, " in page.read_text()
+    assert "<b>_of" not in page.read_text()
+    assert r" rows of \<b\>\_of\_\[bank\].csv, " in markdown.read_text()
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -303,6 +303,10 @@ FILES = {
     "three.csv": b"race,y,decided\n" + b"b,0,1\ng,1,0\nb,2,1\n" * 5,
     "words.csv": b"race,y,decided\n" + b"b,yes,1\ng,no,0\n" * 5,
     "gaps.csv": b"race,y,decided,p,age\n" + b"b,,1,0.5,\ng,1,,2.5,30\nb,0,1,0,40\n" * 5,
+    "report.json": b'{\n  "warnings": [],\n  "verdict": "exceeds gamma",\n  "gamma": 0.01\n}\n',
+    "pretty.json": b'{\n  "rows": 5\n}\n',
+    "page.html": b"\n<!doctype html>\n<html>\n",
+    "granted.csv": b"race,y,decided\n" + b"b,1,yes\ng,0,no\n" * 5,
     "good.csv": b"race,y,decided,p,n,age\n" + b"b,0,1,0.5,3,\ng,1,0,2.5,4,30\nb,0,0,-1,1,40\n" * 5,
 }
 BAD = [
@@ -313,6 +317,11 @@ BAD = [
     ("blank.csv", [], "is empty"),
     ("junk.csv", [], "is no table: it is neither CSV, Parquet, JSON lines nor xlsx"),
     ("broken.parquet", [], "can't be read as a table"),
+    ("report.json", [], "is a report of gerrymend, and no table; name the file with the rows"),
+    ("pretty.json", [], "is one JSON object over several lines, and no table"),
+    ("page.html", [], "is an HTML page, and no table; name the file with the rows"),
+    ("granted.csv", [], r"no label: 'no', 'yes' \(labels: 0, 1\)\. These are words, and labels are "
+     r"numbers; recode them: 1 for the positive decision and 0 for the other\.$"),
     ("twice.csv", [], "has more than one column named 'race'"),
     ("long.csv", [], "can't be read as a table: line 3 has 4 fields"),
     ("header.csv", [], "--label y is empty: it has no rows"),

@@ -236,3 +236,19 @@ def test_models_are_trained_on_the_other_rows(people, tmp_path, command):
     assert "3 of 600 rows were dropped, as a value is missing: age in 3, sex in 1." in " ".join(
         out.split()
     ), err
+
+
+def test_rows_that_are_dropped_are_told_of_in_quiet_too(tmp_path):
+    """Rows that are kept, as a range of their own, are not: nothing is left out."""
+    file = tmp_path / "few.csv"
+    rows = [f"{'ab'[i % 2]},{'' if i < 3 else 20 + i},{i % 2}" for i in range(60)]
+    file.write_text("\n".join(["town,age,d", *rows]))
+    how = ("--prediction", "d", "--notion", "statistical_parity", "--protected", "town,age",
+           "--subgroups", "marginals", "--permutations", "0", "--quiet")  # fmt: skip
+    told = "Missing: 3 of 60 rows were dropped, as a value is missing: age in 3. "
+    _, out, err = call("audit", file, *how, "--drop-missing")
+    assert out == ""
+    assert told in err
+    _, _, err = call("audit", file, *how, "--ranges", "age=40,60")
+    assert "Exit code 1" in err
+    assert "dropped" not in err

@@ -92,6 +92,27 @@ def test_scores_are_no_decisions_and_the_options_say_what_is_meant(table):
     assert "--notion='mean_error'" in labels
 
 
+@pytest.mark.parametrize(
+    ("command", "needed"),
+    [
+        ("audit", ["t.csv"]),
+        ("calibrate", ["t.csv"]),
+        ("compare", ["a.csv", "t.csv"]),
+        ("fit", ["t.csv", "--label", "y", "--out", "m"]),
+        ("frontier", ["t.csv", "--label", "y"]),
+        ("impact", ["t.csv"]),
+        ("watch", ["s", "t.csv"]),
+    ],
+)
+def test_columns_that_blanks_separate_get_a_hint_at_commas(command, needed):
+    code, out, err = call(command, *needed, "--protected", "sex", "region", "a\x1bge")
+    told = " ".join(err.replace("│", " ").split())
+    assert (code, out) == (2, "")
+    assert "\x1b" not in err
+    assert "extra arguments: region a" in told
+    assert "Separate columns by commas, as in --protected sex,age, or repeat the option" in told
+
+
 PYTHON = ("n_permutations", "sample_weight", "y_true", "y_pred", "pos_label", "None", "discovery_",
           "decision_probabilities", "sensitive_features", "control_features")  # fmt: skip
 

@@ -65,7 +65,7 @@ def test_held_out_rows_confirm_what_their_interval_says(there, words, sign):
 CHANCE = {
     "loud": (0.005, 199, "Could chance explain it? Hardly: of 199 shuffles of who got which "
              "decision none had a group as unfair, of all that were searched (p = 0.005 on the "
-             "rows that were searched)."),
+             "rows that were searched; 199 shuffles can give no less)."),
     "nearly as loud": (0.003, 999, "of who got which decision 2 had a group as unfair"),
     "one": (0.002, 999, "of 999 shuffles of who got which decision 1 had a group as unfair, "),
     "small": (0.03, 199, "in at most 1 of 33 samples where nothing differs (p = 0.030 on "),
@@ -262,7 +262,7 @@ def test_that_combinations_add_nothing_is_said_where_it_is_proven():
                        subgroups=subgroups)  # fmt: skip
         return gap_sentence(report.to_dict() | changes)
 
-    assert "the combinations that were searched add nothing" in said("conjunctions")
+    assert "the combinations that were searched are no worse" in said("conjunctions")
     assert "is not ruled out" in said("conjunctions", exact=False)
     assert "there were no combinations" in said("marginals")
     assert "the groups that were named" in said(ExplicitGroups({"blue": {"race": "blue"}}))

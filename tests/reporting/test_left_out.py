@@ -29,7 +29,10 @@ def test_nothing_but_the_other_side_is_left(subgroups):
     report = two_towns(subgroups=subgroups, top=3)
     assert len(report.top) == 1
     assert report.why_fewer == ("little",)
-    told = "No more subgroups are told: no other has a tenth of the largest unfairness."
+    told = (
+        "No more subgroups are told: among people who are in none of the groups told no other has "
+        "a tenth of the largest unfairness."
+    )
     assert all(told in text for text in shown(report))
     assert report.to_dict()["why_fewer"] == ["little"]
 

@@ -9,11 +9,13 @@ from scipy import stats
 from gerrymend import audit, check_report
 from gerrymend.frontier.points import OnRows
 from gerrymend.reporting.audit import who_leads
+from gerrymend.reporting.audit.chance import interval_words
 from gerrymend.reporting.audit.markdown import audit_markdown
 from gerrymend.reporting.audit.other_rows import confirmation, other_rows_sentence
 from gerrymend.reporting.audit.page import audit_fragment
 from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import population_sentences
+from gerrymend.reporting.audit.said import beside_words, brief_words
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import verdict_sentences
 from gerrymend.reporting.audit.view import audit_view
@@ -96,7 +98,11 @@ def test_one_p_value_is_in_a_paragraph_on_a_group_that_is_tested_itself(report):
     assert "p = 0.001" in " ".join(verdict_sentences(both))
     both["sharpest"] |= {"within": 0.5}
     text = flat(audit_text(both))
-    assert "as the worst of all linear thresholds (p = 0.001)." in text.partition("For experts ")[2]
+    below = text.partition("For experts ")[2]
+    assert "had a group as unfair (p = 0.001; 999 shuffles can give no less). " in below
+    assert "none of its own" not in text
+    card = dict(audit_view(both)["subgroups"][0]["facts"])["Chance"]
+    assert card.startswith("Hardly chance (p = 0.002, after allowing")
 
 
 def test_tiles_and_what_exceeds_are_of_the_group_that_leads(report):
@@ -118,8 +124,9 @@ def test_tiles_and_what_exceeds_are_of_the_group_that_leads(report):
 def test_chance_stands_beside_the_group_that_leads(report):
     data = report.to_dict() | {"p_value": 0.001, "n_permutations": 999}
     chance = (
-        "Could chance explain that? Hardly: of 999 shuffles of who got which decision none had a "
-        "group as unfair as the worst of all linear thresholds (p = 0.001)."
+        "Could chance explain the worst of all linear thresholds? Hardly: of 999 shuffles of who "
+        "got which decision none had a group as unfair (p = 0.001; 999 shuffles can give no less). "
+        f"That p-value is not of {PLANTED}, which has none of its own."
     )
     told = verdict_sentences(data)
     assert told.index(chance) > next(i for i, one in enumerate(told) if "told below" in one)
@@ -127,6 +134,40 @@ def test_chance_stands_beside_the_group_that_leads(report):
     assert first["Chance"] == chance
     assert not {"Chance", "p-value", "95 % interval"} & set(formula)
     assert formula["Proof"].startswith("Exact: none has more.")
+
+
+def test_a_part_of_who_leads_that_was_tested_is_told_where_it_has_no_p_value(report):
+    """The formula is tested by the search; of the group that leads only a part is, for itself."""
+    part = report.in_a_sentence.subgroup.to_dict() | {"subgroup": f"{PLANTED} and age ≤ 50"}
+    tested = {"p_value": 0.004, "n_groups": 9, "subgroup": part, "within": 1.0}
+    data = report.to_dict() | {"p_value": 0.004, "n_permutations": 999, "sharpest": tested}
+    told = " ".join(verdict_sentences(data))
+    assert told.endswith(
+        f"had a group as unfair (p = 0.004). That p-value is not of {PLANTED}, which has none of "
+        f"its own; {PLANTED} and age ≤ 50 has one (p = 0.004, after allowing for the 9 groups "
+        f"looked at), and all of its rows are in {PLANTED}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("own", "worst", "both", "words"),
+    [
+        (30, 60, 30, "all of its rows are in that too"),
+        (60, 30, 30, "all of that one's rows are in it too"),
+        (55, 60, 55, "all of its rows are in that too"),
+        (30, 60, 29, "partly the same people"),
+        (60, 60, 60, "the same people"),
+        (30, 60, 0, "other people"),
+    ],
+)
+def test_one_group_within_the_other_is_said_to_be(report, own, worst, both, words):
+    """By their numbers of rows: those in both, of those in either."""
+    data = copy.deepcopy(report.to_dict())
+    data["in_a_sentence"]["overlap"] = both / (own + worst - both)
+    data["in_a_sentence"]["subgroup"] |= {"share": own / 2_000, "size": own}
+    data["disadvantaged"] |= {"share": worst / 2_000, "size": worst + 1}
+    assert beside_words(data).endswith(f"linear thresholds; {words}")
+    assert f"linear thresholds, {words}; " in brief_words(data)
 
 
 def test_the_rate_of_who_leads_has_an_interval(report):
@@ -139,6 +180,14 @@ def test_the_rate_of_who_leads_has_an_interval(report):
     facts = dict(audit_view(data)["subgroups"][0]["facts"])
     assert facts["95 % interval"].startswith(f"rate of positive decisions {shown}")
     assert f"95 % interval of its rate: {shown}" in flat(audit_text(data))
+    assert facts["95 % interval"].endswith(
+        "worst of many; confidence=0.95 (--confidence 0.95), or rows that were not searched, "
+        "would allow for it"
+    )
+    known = data | {"population": {"distance": 0.01}}
+    assert interval_words(data["in_a_sentence"]["subgroup"], known).endswith(
+        "worst of many; the bounds for the people behind the rows allow for that"
+    )
     weighted = audit_view(data | {"weighted": True})["subgroups"][0]["facts"]
     assert "95 % interval" not in dict(weighted)
 

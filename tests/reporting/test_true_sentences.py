@@ -58,8 +58,8 @@ def test_one_attribute_at_a_time_covers_intervals():
     assert report.marginal_unfairness == pytest.approx(1 / 8)
     text = flat(str(report))
     assert (
-        "One attribute at a time (each value, each interval of a number) shows as much as there "
-        "is: the combinations that were searched add nothing."
+        "One attribute at a time (each value, each interval of a number) shows as much as the "
+        "largest of all: the combinations that were searched are no worse."
     ) in text
 
 

@@ -15,6 +15,7 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.cli.audit_text import show
+from gerrymend.cli.columns_command import ColumnsCommand
 from gerrymend.cli.gate import Gate
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.outcomes import audit_outcome
@@ -46,7 +47,7 @@ def _column(words: str) -> Any:
 def add_to(app: typer.Typer) -> None:
     """Add the command to the application."""
 
-    @app.command("audit", no_args_is_help=True)
+    @app.command("audit", cls=ColumnsCommand, no_args_is_help=True)
     def audit(
         file: options.File,
         protected: options.Protected,
@@ -220,7 +221,8 @@ def run(fields: dict[str, Any], targets: Targets, gate: Gate) -> int:
         # A page goes to others, whom folders of this machine don't concern.
         named = replace(request, file=Path(request.file.name))
         passed_on = training_commands(named, dropped) if is_trainable else []
-        document = targets.write(data, **request.columns, commands=passed_on)
+        name = None if str(request.file) == "-" else named.file.name
+        document = targets.write(data, **request.columns, commands=passed_on, file=name)
         out = console if targets.takes_output else Output(highlight=False, quiet=targets.quiet)
         shown = document.with_columns(data)
         if not targets.takes_output:

@@ -16,6 +16,7 @@ from gerrymend.calibration.settings import BUDGET, LEVEL, MAX_PATCHES, N_DRAWS
 from gerrymend.cli import options
 from gerrymend.cli.calibrate_request import ApplyRequest, CalibrateRequest
 from gerrymend.cli.calibrate_text import brief, show
+from gerrymend.cli.columns_command import ColumnsCommand
 from gerrymend.cli.exit_codes import repair_decision
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.progress import progress
@@ -47,7 +48,7 @@ _FOR_APPLYING = {
 def add_to(app: typer.Typer) -> None:
     """Add the command to the application."""
 
-    @app.command("calibrate", no_args_is_help=True)
+    @app.command("calibrate", cls=ColumnsCommand, no_args_is_help=True)
     def calibrate(
         context: typer.Context,
         file: options.File,

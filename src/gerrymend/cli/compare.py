@@ -11,6 +11,7 @@ from rich.console import Console
 
 from gerrymend.changes.comparison import Comparison
 from gerrymend.cli import options
+from gerrymend.cli.columns_command import ColumnsCommand
 from gerrymend.cli.compare_request import CompareRequest
 from gerrymend.cli.exit_codes import change_decision
 from gerrymend.cli.options import DATA, FILE
@@ -42,7 +43,7 @@ _OF_REPORT = "that of the report, or "
 def add_to(app: typer.Typer) -> None:
     """Add the command to the application."""
 
-    @app.command("compare", no_args_is_help=True)
+    @app.command("compare", cls=ColumnsCommand, no_args_is_help=True)
     def compare(
         old: Annotated[Path, typer.Argument(
             metavar="OLD", help="An earlier report, as audit --json wrote it (*.json); or a table "

@@ -38,6 +38,7 @@ def source_of(path: Path) -> Source:
     start = start_of(source)
     if not start.strip():
         raise ValueError(f"FILE {path} is empty; a table has a header and rows.")
+    check_no_report(path, start)
     return source if start.startswith(_NO_TEXT) else _as_utf8(path, source, start)
 
 
@@ -59,6 +60,25 @@ def check_there(path: Path) -> None:
     if not path.exists() and str(path) != "-":
         beside = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
         raise ValueError(f"FILE {path} does not exist{did_you_mean(path.name, beside)}.")
+
+
+def check_no_report(path: Path, start: bytes) -> None:
+    """Raise a ValueError for a page, or for a report in JSON: what a command wrote of a table.
+
+    JSON lines begin with a row, which ends in the line that it begins in.
+    """
+    text = start.removeprefix(codecs.BOM_UTF8).lstrip()
+    what = None
+    if text[:9].lower() == b"<!doctype" or text[:5].lower() == b"<html":
+        what = "an HTML page"
+    elif text.partition(b"\n")[0].strip() == b"{":
+        is_ours = b'"verdict"' in text and b'"gamma"' in text
+        what = "a report of gerrymend" if is_ours else "one JSON object over several lines"
+    if what is not None:
+        raise ValueError(
+            f"FILE {path} is {what}, and no table; name the file with the rows: CSV, Parquet, JSON "
+            "lines (a row in each line) or xlsx."
+        )
 
 
 def _all_of(source: Source) -> bytes:

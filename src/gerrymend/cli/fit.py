@@ -13,6 +13,7 @@ from rich.console import Console
 from gerrymend._runtime.extras import check_installed
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
+from gerrymend.cli.columns_command import ColumnsCommand
 from gerrymend.cli.estimators import ESTIMATOR_NAMES, make_estimator
 from gerrymend.cli.fit_text import GATES, Fitted, as_data, show
 from gerrymend.cli.gate import Gate
@@ -54,7 +55,7 @@ _PERMUTATIONS = 199
 def add_to(app: typer.Typer) -> None:
     """Add the command to the application."""
 
-    @app.command("fit", no_args_is_help=True)
+    @app.command("fit", cls=ColumnsCommand, no_args_is_help=True)
     def fit(
         file: options.File,
         label: options.Label,

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
+from gerrymend.cli.columns_command import ColumnsCommand
 from gerrymend.cli.estimators import ESTIMATOR_NAMES, make_estimator
 from gerrymend.cli.exit_codes import INTERRUPTED
 from gerrymend.cli.options import DATA, FILE, TRAINING
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 def add_to(app: typer.Typer) -> None:
     """Add the command to the application."""
 
-    @app.command("frontier", no_args_is_help=True)
+    @app.command("frontier", cls=ColumnsCommand, no_args_is_help=True)
     def frontier(
         file: options.File,
         label: options.Label,

@@ -12,6 +12,7 @@ from rich.console import Console
 from gerrymend._runtime.extras import check_installed
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
+from gerrymend.cli.columns_command import ColumnsCommand
 from gerrymend.cli.impact_request import ImpactRequest
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.outcomes import impact_outcome
@@ -42,7 +43,7 @@ _SEARCH = "Who is in no table"
 def add_to(app: typer.Typer) -> None:
     """Add the command to the application."""
 
-    @app.command("impact", no_args_is_help=True)
+    @app.command("impact", cls=ColumnsCommand, no_args_is_help=True)
     def impact(
         file: options.File,
         protected: options.Protected,

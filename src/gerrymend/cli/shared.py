@@ -21,6 +21,7 @@ from gerrymend.cli.exit_codes import CANT_BE_DONE, INTERRUPTED, STANDS_OUT, Deci
 from gerrymend.inputs.identifiers import IdentifierWarning
 from gerrymend.reporting.audit.lead import brief_sentences, passing_sentences
 from gerrymend.reporting.audit.verdict import look, warning_sentences
+from gerrymend.reporting.audit.words import missing_sentence
 from gerrymend.reporting.page import check_installed
 from gerrymend.reporting.text import wrapped
 from gerrymend.reporting.wording import visible
@@ -215,8 +216,8 @@ def tell_decision(
 ) -> None:
     """Print why the exit code is not 0, in one line, and where the report is not printed more.
 
-    That is what it warns of, and who leads. Where gamma is not why, it is who stands out from
-    chance: gamma counts how many are hit.
+    That is what it warns of, that rows were dropped, and who leads. Where gamma is not why, it is
+    who stands out from chance: gamma counts how many are hit.
     """
     if not quiet:
         if decision.code:
@@ -224,6 +225,10 @@ def tell_decision(
         return
     for sentence in warning_sentences(report):
         tell(console, f"Warning: {sentence}")
+    missing = report["missing"]
+    is_warned = any(warning["code"] == "rows_dropped" for warning in report["warnings"])
+    if (missing["dropped"] or missing["dropped_of_holdout"]) and not is_warned:
+        tell(console, f"Missing: {missing_sentence(report)}")
     # Where it is 1 and nothing exceeds gamma, the gate was asked to fail for who stands out.
     code = decision.code
     for_gamma = code and (code != STANDS_OUT or report["verdict"] == "exceeds gamma")

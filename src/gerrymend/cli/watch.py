@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from gerrymend.cli import options
+from gerrymend.cli.columns_command import ColumnsCommand
 from gerrymend.cli.exit_codes import alarm_decision
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.outcomes import watch_outcome
@@ -38,7 +39,7 @@ _WATCH = "How to watch (of the first batch; later ones go on with it)"
 def add_to(app: typer.Typer) -> None:
     """Add the command to the application."""
 
-    @app.command("watch", no_args_is_help=True)
+    @app.command("watch", cls=ColumnsCommand, no_args_is_help=True)
     def watch(
         state: Annotated[Path, typer.Argument(
             metavar="STATE", help="The file of the watch, which the first batch makes (JSON; no "

@@ -335,6 +335,16 @@ def check_decided(y_pred: NDArray[Any], classes: NDArray[Any], argument: str) ->
                 f"has values that are no label: {shown}{labels}. They differ in case or blanks; "
                 "write labels and decisions alike.",
             )
+        if _are_words(y_pred) and not any(map(_is_word, classes.tolist())):
+            recoded = "write each word as the label that it means"
+            if len(classes) == 2:
+                negative, positive = classes.tolist()
+                recoded = f"{positive!r} for the positive decision and {negative!r} for the other"
+            raise ArgumentError(
+                argument,
+                f"has values that are no label: {shown}{labels}. These are words, and labels are "
+                f"numbers; recode them: {recoded}.",
+            )
         raise ArgumentError(
             argument,
             f"has values that are no label: {shown}{labels}. Pass decisions; or ",
@@ -343,6 +353,21 @@ def check_decided(y_pred: NDArray[Any], classes: NDArray[Any], argument: str) ->
             PROBABILITIES,
             " if they are the probabilities with which a randomised model decides.",
         )
+
+
+def _are_words(values: NDArray[Any]) -> bool:
+    return all(map(_is_word, set(values.tolist())))
+
+
+def _is_word(value: Any) -> bool:
+    """Return whether a value is text that is no number."""
+    if not isinstance(value, str):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False
 
 
 def check_frame(frame: "nw.DataFrame[Any]", *, allow_missing: bool) -> None:

@@ -8,6 +8,7 @@ from gerrymend.reporting.audit import subgroup_words, words
 from gerrymend.reporting.audit.chance import (
     chance_sentence,
     interval_words,
+    tells_own_chance,
 )
 from gerrymend.reporting.audit.formulas import is_formula, is_long
 from gerrymend.reporting.audit.further import further_facts
@@ -28,6 +29,7 @@ from gerrymend.reporting.audit.who_leads import (
     is_the_same,
     largest,
     leads,
+    stands_alone,
     stands_for,
 )
 from gerrymend.reporting.wording import capitalised, figure
@@ -100,7 +102,7 @@ def _facts(standing: str, subgroup: Mapping[str, Any], report: Report) -> Facts:
     if interval := interval_words(subgroup, report):
         facts.append(("95 % interval", f"{in_words(subgroup['notion'])} {interval}"))
     if subgroup == largest(report):
-        facts.append(("Chance", chance_sentence(report)))
+        facts.append(("Chance", _chance_of_the_largest(report)))
     facts += further_facts(standing, subgroup, report)
     if standing == STANDS_OUT:
         facts.append(("Chance", likelihood_words(report)))
@@ -116,6 +118,14 @@ def _facts(standing: str, subgroup: Mapping[str, Any], report: Report) -> Facts:
             ("Proof", exactness_words(report)),
         ]
     return facts
+
+
+def _chance_of_the_largest(report: Report) -> str:
+    """Return whether chance made the largest unfairness; first of a group that leads for that."""
+    told = chance_sentence(report)
+    if not (stands_alone(report) and tells_own_chance(report)):
+        return told
+    return f"{capitalised(likelihood_words(report))}. {told}"
 
 
 def _name(standing: str, subgroup: Mapping[str, Any], report: Report) -> str:

@@ -18,7 +18,12 @@ from gerrymend.reporting.audit.permutations import (
     too_few,
 )
 from gerrymend.reporting.audit.score_words import draws_of
-from gerrymend.reporting.audit.standing_out import named_groups_sentence, stands_out
+from gerrymend.reporting.audit.standing_out import (
+    least_words,
+    named_groups_sentence,
+    stands_out,
+    within_words,
+)
 from gerrymend.reporting.audit.tested_apart import families_sentence, tested_apart_sentences
 from gerrymend.reporting.audit.who_leads import (
     SMALL,
@@ -80,11 +85,13 @@ def chance_sentence(report: Report) -> str:
     another = is_of_another(report)
     chance = draws_of(report, "value" if of_numbers(report) else "decision")
     of_others = "".join(f" {one}" for one in tested_apart_sentences(report))
+    if value <= SMALL and not tells_own_chance(report):
+        of_others += _untested_lead(report)
     if value <= TINY:
-        whom = f" as {stands_for(report)}" if another else ", of all that were searched"
+        whom = "" if another else ", of all that were searched"
         return (
-            f"Could chance explain {'that' if another else 'it'}? Hardly: of {draws} {chance.many} "
-            f"{_had(report)} a group as unfair{whom} {told}.{of_others}"
+            f"Could chance explain {stands_for(report) if another else 'it'}? Hardly: of {draws} "
+            f"{chance.many} {_had(report)} a group as unfair{whom} {told}.{of_others}"
         )
     if value <= SMALL:
         whom = f" as {stands_for(report)} has" if another else ", of all groups searched,"
@@ -122,8 +129,28 @@ def tells_own_chance(report: Report) -> bool:
     return is_tested and is_of_another(report) and not is_chance(report)
 
 
+def _untested_lead(report: Report) -> str:
+    """Say that a group in a sentence has no p-value of its own, and which part of it has one.
+
+    "" where the p-value is of who leads. A part that leads nowhere else is told here.
+    """
+    first = largest(report)
+    if first is None or not stands_alone(report):
+        return ""
+    whose = f" That p-value is not of {first['subgroup']}, which has none of its own"
+    one = sharpest(report)
+    if one is None or not is_part(report):
+        return f"{whose}."
+    tested = report["sharpest"]
+    paid = f"{p_equals(tested['p_value'])}, after allowing for the {count(tested['n_groups'])}"
+    part = f"{within_words(report)} {first['subgroup']}"
+    return f"{whose}; {one['subgroup']} has one ({paid} groups looked at), and {part}."
+
+
 def p_words(report: Report) -> str:
     """Return the p-value of who leads by its unfairness, on which rows, and by which search.
+
+    One that no more shuffles were made for is said to be the least that they can give.
 
     The search matters where a quick search finds no more than chance, and the audit found more.
     """
@@ -132,8 +159,9 @@ def p_words(report: Report) -> str:
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
     of_rows = " on the rows that were searched" if apart else ""
-    told = [f"{p_equals(value)}{of_rows}", cut_short_words(report)]
-    return f"{', '.join(filter(None, told))}{quick_search_words(report)}"
+    told = ", ".join(filter(None, [f"{p_equals(value)}{of_rows}", cut_short_words(report)]))
+    least = f"; {least_words(report)}" if value <= TINY and is_least(value, report) else ""
+    return f"{told}{least}{quick_search_words(report)}"
 
 
 def quick_search_words(report: Report) -> str:
@@ -300,7 +328,8 @@ def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
         return None
     n_rows = report["n_rows"]
     worst = "worst" if group == largest(report) else "sharpest"
-    worth = f", which is too narrow, as the group was chosen as the {worst} of many"
+    worth = f", which is too narrow, as the group was chosen as the {worst} of many; "
+    worth += _what_allows_for_that(report)
     if there is not None:
         group = there["subgroup"]
         n_rows = report["held_out"]["n_rows"]
@@ -309,6 +338,14 @@ def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
     in_event = np.array(round(group["share"] * n_rows), dtype=float)
     ends = rate_interval(np.array(group["rate"]), in_event, _LEVEL)
     return f"{_ends(ends, group)}{worth}"
+
+
+def _what_allows_for_that(report: Report) -> str:
+    """Say what tells of other people though the group was chosen: bounds, or rows of their own."""
+    population = report["population"]
+    if population is not None and population["distance"] is not None:
+        return "the bounds for the people behind the rows allow for that"
+    return "confidence=0.95 (--confidence 0.95), or rows that were not searched, would allow for it"
 
 
 def _ends(ends: Sequence[Any], group: Mapping[str, Any]) -> str:

@@ -24,7 +24,8 @@ class Document:
     `date` is as it is to be shown, and `since` the plain data of an earlier report. `label` and
     `decision` are the names of their columns; decisions that are scores are cut at `threshold`.
     `decisions` are words for the two, the negative one first: ("refused", "granted").
-    `commands` are what to type next, where the command that made the report knows its file.
+    `commands` are what to type next, where the command that made the report knows its file, and
+    `file` is the name of that.
 
     >>> Document.of(model="Loans 4.2", date=datetime.date(2025, 1, 31)).facts
     [('Model', 'Loans 4.2'), ('Date', '31 January 2025')]
@@ -41,6 +42,7 @@ class Document:
     threshold: float | None = None
     decisions: tuple[str, str] | None = None
     commands: tuple[str, ...] = ()
+    file: str | None = None
 
     @classmethod
     def of(
@@ -57,6 +59,7 @@ class Document:
         threshold: float | None = None,
         decisions: Sequence[str] | None = None,
         commands: Sequence[str] = (),
+        file: str | None = None,
     ) -> "Document":
         """Check what a caller says; raise ArgumentError for what can't be shown.
 
@@ -66,7 +69,7 @@ class Document:
             date = f"{date.day} {date:%B %Y}"
         given: dict[str, Any] = {
             "title": title, "model": model, "owner": owner, "purpose": purpose, "date": date,
-            "label": label, "decision": decision,
+            "label": label, "decision": decision, "file": file,
         }  # fmt: skip
         for name, value in given.items():
             if value is not None and not isinstance(value, str):

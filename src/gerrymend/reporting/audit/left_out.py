@@ -26,6 +26,8 @@ _WHY_FEWER = {
     "shared": "not much beside those of their people who are in {them}",
     "few_rows": "of a kind that would tell of few rows beside {them}",
 }
+# Each is searched for with those before it taken out: a part of one may have more.
+_AMONG_OTHERS = "among people who are in none of the groups told"
 
 
 def fewer_sentences(report: Report) -> list[str]:
@@ -33,8 +35,8 @@ def fewer_sentences(report: Report) -> list[str]:
 
     >>> report = {"provenance": {"top": 3}, "top": [{}], "why_fewer": ["alike", "little"]}
     >>> print(*fewer_sentences(report))
-    No more subgroups are told: the others that were found are much the same as the worst, and no \
-other has a tenth of its unfairness.
+    No more subgroups are told: the others that were found are much the same as the worst, and \
+among people who are in none of the groups told no other has a tenth of its unfairness.
     """
     if is_calm(report):
         return []
@@ -51,7 +53,7 @@ other has a tenth of its unfairness.
     parts = [f"the others that were found are {', or '.join(passed)}"] if passed else []
     if "little" in why:
         whose = "its" if found == 1 and passed else "the largest"
-        parts.append(f"no other has a tenth of {whose} unfairness")
+        parts.append(f"{_AMONG_OTHERS} no other has a tenth of {whose} unfairness")
     if "time" in why:
         parts.append("there was no time to search for more (budget, --budget)")
     return [f"No more subgroups are told{': ' * bool(parts)}{', and '.join(parts)}."]

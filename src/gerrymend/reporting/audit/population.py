@@ -35,8 +35,9 @@ def population_sentences(report: Report) -> list[str]:
         ]
     allowed = in_unit(f"{gamma:g}", report)
     return [
-        f"For {_PEOPLE} it can't be told on which side of {allowed} it is: {sure} the largest "
-        f"unfairness there is between {low} and {high}. {_needed(report, population)}"
+        f"For {_PEOPLE} these rows can't tell, over all subgroups at once, on which side of "
+        f"{allowed} it is: {sure} the largest unfairness there is between {low} and {high}. "
+        f"{_needed(report, population)}"
     ]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.reporting.audit.direction import in_unit
+from gerrymend.reporting.audit.subgroup_facts import rows_noun
 from gerrymend.reporting.audit.subgroup_words import rate_sentence
 from gerrymend.reporting.audit.who_leads import (
     is_chance,
@@ -20,6 +21,7 @@ _FEW = "at most three conditions"
 # Two groups are mostly the same people, or mostly others, by the part of either who are in both.
 _MANY_SHARED = 0.5
 _FEW_SHARED = 0.2
+_ROUNDING = 1e-9
 
 
 def said_sentences(report: Report) -> list[str]:
@@ -93,8 +95,24 @@ def beside_words(report: Report) -> str:
     part = percent(said["subgroup"]["unfairness"] / first["unfairness"])
     words = f"{part} of that of {stands_for(report)}"
     if said["overlap"] is not None:
-        words += f"; {_overlap_words(said['overlap'])}"
+        words += f"; {_shared_words(report)}"
     return words
+
+
+def _shared_words(report: Report) -> str:
+    """Say whether two groups are the same people, or all of one are in the other.
+
+    With o the part of those in either who are in both, and s and t their shares, both have
+    o·(s + t) / (1 + o).
+    """
+    said = report["in_a_sentence"]
+    overlap, own, other = said["overlap"], said["subgroup"], leads(report)[0]
+    both = overlap * (own["share"] + other["share"]) / (1 + overlap)
+    if 0 < overlap < 1 and both >= own["share"] * (1 - _ROUNDING):
+        return f"all of its {rows_noun(own, report)} are in that too"
+    if 0 < overlap < 1 and both >= other["share"] * (1 - _ROUNDING):
+        return f"all of that one's {rows_noun(other, report)} are in it too"
+    return _overlap_words(overlap)
 
 
 def _overlap_words(overlap: float) -> str:
@@ -123,7 +141,7 @@ def brief_words(report: Report) -> str:
     else:
         worst = in_unit(unfairness(said["simpler_than"]), report)
         more = f"the worst with {few} has {worst}, and takes a longer description"
-    shared = "" if said["overlap"] is None else f", {_overlap_words(said['overlap'])}"
+    shared = "" if said["overlap"] is None else f", {_shared_words(report)}"
     return f"its unfairness is {part} of that of {stands_for(report)}{shared}; {more}"
 
 

@@ -52,11 +52,15 @@ def adjusted_words(report: Report) -> str:
     looked_at = f"the {count(tested['n_groups'])} groups" if tested["n_groups"] > 1 else "the group"
     told = f"{p_equals(tested['p_value'])}, after allowing for {looked_at} looked at"
     if is_least(tested["p_value"], report):
-        draws = draws_of(report, "value").noun.replace("permutations", "shuffles")
-        least = f"{count(report['n_permutations'])} {draws} can give no less"
         weak = "" if tested["p_value"] <= TINY else ", and don't tell how strong it is"
-        told += f"; {least}{weak}"
+        told += f"; {least_words(report)}{weak}"
     return "; ".join(filter(None, [told, cut_short_words(report)]))
+
+
+def least_words(report: Report) -> str:
+    """Say that a p-value is the least that so many draws can give."""
+    draws = draws_of(report, "value").noun.replace("permutations", "shuffles")
+    return f"{count(report['n_permutations'])} {draws} can give no less"
 
 
 def standing_out_words(report: Report) -> str:

@@ -107,7 +107,7 @@ def audit_view(
     return {
         "title": document.title or title,
         "about": document.facts,
-        "subtitle": _subtitle(report, rows),
+        "subtitle": _subtitle(report, rows, document.file),
         "kind": shown.kind,
         "sign": shown.sign,
         "heading": shown.heading,
@@ -152,11 +152,13 @@ def audit_view(
     }
 
 
-def _subtitle(report: Report, rows: str) -> str:
+def _subtitle(report: Report, rows: str, file: str | None) -> str:
     rates = " and ".join(rate_names(report["notions"]))
     dropped = report["missing"]["dropped"]
     less = f" ({count(dropped)} more were dropped: a value is missing)" if dropped else ""
-    return f"{capitalised(rates)}, {count(report['n_rows'])} {rows}{less}{_on_date(report)}"
+    of_file = "" if file is None else f" of {file}"
+    audited = f"{count(report['n_rows'])} {rows}{of_file}{less}"
+    return f"{capitalised(rates)}, {audited}{_on_date(report)}"
 
 
 def _on_date(report: Report) -> str:

@@ -280,7 +280,7 @@ def _all_of_it(report: Report) -> str:
     if name == "ExplicitGroups":
         return "as much as the groups that were named"
     if report["exact"]:
-        return "as much as there is: the combinations that were searched add nothing"
+        return "as much as the largest of all: the combinations that were searched are no worse"
     return "as much as was found; a combination that is worse is not ruled out"
 
 
