@@ -110,7 +110,10 @@ def test_every_output_says_how_many_were_dropped(dropped, kind):
         "of these people." in words
     )
     if kind != "terminal":  # on top of the page, too
-        assert "1,996 rows (4 more were dropped: a value is missing)" in words.replace("\\", "")
+        assert (
+            "1,996 rows of people.csv (4 more were dropped: a value is missing)"
+            in words.replace("\\", "")
+        )
 
 
 def test_rows_are_dropped_only_where_asked_for(file):

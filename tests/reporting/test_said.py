@@ -181,7 +181,7 @@ def test_the_rate_of_who_leads_has_an_interval(report):
     assert facts["95 % interval"].startswith(f"rate of positive decisions {shown}")
     assert f"95 % interval of its rate: {shown}" in flat(audit_text(data))
     assert facts["95 % interval"].endswith(
-        "worst of many; confidence=0.95 (--confidence 0.95), or rows that were not searched, "
+        "worst of many; confidence=0.95 (--confidence 0.95), or rows kept out of the search, "
         "would allow for it"
     )
     known = data | {"population": {"distance": 0.01}}

@@ -345,7 +345,7 @@ def _what_allows_for_that(report: Report) -> str:
     population = report["population"]
     if population is not None and population["distance"] is not None:
         return "the bounds for the people behind the rows allow for that"
-    return "confidence=0.95 (--confidence 0.95), or rows that were not searched, would allow for it"
+    return "confidence=0.95 (--confidence 0.95), or rows kept out of the search, would allow for it"
 
 
 def _ends(ends: Sequence[Any], group: Mapping[str, Any]) -> str:
