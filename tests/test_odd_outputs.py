@@ -157,6 +157,9 @@ def test_parts_of_a_notion_that_reports_tell_are_plain():
     with pytest.raises(TypeError, match="unit of a FairnessNotion must be text or None"):
         own(unit=np.array([1, 2]))
     assert type(own(of_class=np.int64(3)).of_class) is int
+    for label in (np.nan, np.float32("inf")):
+        with pytest.raises(TypeError, match="of_class of a FairnessNotion must be one label"):
+            own(of_class=label)
 
 
 def test_the_checker_tells_rows_that_are_arrays(report):

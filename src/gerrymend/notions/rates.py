@@ -124,7 +124,8 @@ class FairnessNotion:
         if self.unit is not None and not isinstance(self.unit, str):
             raise TypeError(f"unit of a FairnessNotion must be text or None; got {self.unit!r}.")
         if self.of_class is not None:
-            if plain_type(type(self.of_class)) is None:
+            plain = plain_type(type(self.of_class))
+            if plain is None or (plain is float and not math.isfinite(self.of_class)):
                 raise TypeError(
                     "of_class of a FairnessNotion must be one label, a number or text, or None; "
                     f"got {short(self.of_class)}."
