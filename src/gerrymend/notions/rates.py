@@ -175,11 +175,8 @@ class FairnessNotion:
     def favouring(self, favourable: str | None) -> "FairnessNotion":
         """Return the notion with the direction that follows from the favourable decision.
 
-        Parameters
-        ----------
-        favourable : {"positive", "negative"} or None
-            The decision that people wish for; None where that is not known. A notion whose
-            direction is known already, or can't be, stays as it is.
+        `favourable` is the decision that people wish for, "positive" or "negative", or None where
+        that is not known. A notion whose direction is known already, or can't be, stays as it is.
 
         >>> FALSE_POSITIVE_RATE.favouring("positive").worse  # a loan that is granted by mistake
         'lower'
