@@ -210,7 +210,9 @@ def audit(
                     +50 points, 2.00 times the overall rate (33.3 % of everyone
                     else); unfairness 0.0625
                     95 % interval of its rate: 96.4 % to 100 %, which is too narrow,
-                    as the group was chosen as the worst of many
+                    as the group was chosen as the worst of many; confidence=0.95
+                    (--confidence 0.95), or rows kept out of the search, would allow
+                    for it
     <BLANKLINE>
     Proof           Exact: none has more. Proven over every linear threshold of
                     race, gender.

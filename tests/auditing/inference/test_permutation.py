@@ -331,7 +331,7 @@ def test_a_planted_group_is_no_chance():
     assert report.p_value == 1 / 200
     assert report.unfairness > report.detectable
     words = " ".join(str(report).split())
-    assert "(p = 0.005)" in words
+    assert "(p = 0.005; 199 shuffles can give no less)" in words
     assert "(199 permutations)" in words
     assert "not “none exceeds what is allowed”" in words
     plain = report.to_dict()
