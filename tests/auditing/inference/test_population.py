@@ -241,7 +241,9 @@ def test_the_three_verdicts_in_words():
     assert "At least about 16,0" in words or "At least about 15,9" in words
     assert report.rows_needed() > report.population.rows_needed
     assert report.rows_needed(gamma=0.0) < report.rows_needed(power=0.9)
-    assert "these rows can't tell, over all subgroups at once" in report.to_markdown().replace("\\", "")
+    assert "these rows can't tell, over all subgroups at once" in report.to_markdown().replace(
+        "\\", ""
+    )
 
 
 @pytest.mark.parametrize(
