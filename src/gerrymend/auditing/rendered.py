@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -112,9 +113,10 @@ class Rendered:
 
     def __rich__(self) -> Any:
         """Return the text of the report for rich to print, as wide as its console."""
-        from gerrymend.reporting.audit.text import RichAudit
+        from gerrymend.reporting.audit.text import audit_spans
+        from gerrymend.reporting.text import RichSpans
 
-        return RichAudit(self.to_dict())
+        return RichSpans(partial(audit_spans, self.to_dict()))
 
     def __str__(self) -> str:
         from gerrymend.reporting.audit.text import audit_text

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -260,9 +261,10 @@ control_features
 
     def __rich__(self) -> Any:
         """Return the text for rich to print, as wide as its console."""
-        from gerrymend.reporting.changes.text import RichComparison
+        from gerrymend.reporting.changes.text import comparison_spans
+        from gerrymend.reporting.text import RichSpans
 
-        return RichComparison(self.to_dict())
+        return RichSpans(partial(comparison_spans, self.to_dict()))
 
     def _repr_html_(self) -> str | None:
         from gerrymend.reporting.changes.page import comparison_fragment

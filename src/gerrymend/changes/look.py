@@ -1,6 +1,7 @@
 """Look: what a watch says of a batch."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gerrymend._runtime.reprs import short_repr
@@ -115,6 +116,7 @@ class Look:
 
     def __rich__(self) -> Any:
         """Return the text for rich to print, as wide as its console."""
-        from gerrymend.reporting.changes.look import RichLook
+        from gerrymend.reporting.changes.look import look_spans
+        from gerrymend.reporting.text import RichSpans
 
-        return RichLook(self.to_dict())
+        return RichSpans(partial(look_spans, self.to_dict()))

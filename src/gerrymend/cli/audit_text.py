@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -11,8 +12,8 @@ from gerrymend.cli.audit_request import AuditRequest
 from gerrymend.cli.shared import tell
 from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.next_steps import first_steps
-from gerrymend.reporting.audit.text import RichAudit
-from gerrymend.reporting.text import WIDEST, Facts, wrapped
+from gerrymend.reporting.audit.text import audit_spans
+from gerrymend.reporting.text import WIDEST, Facts, RichSpans, wrapped
 from gerrymend.reporting.wording import count
 
 
@@ -25,7 +26,8 @@ def show(
 ) -> None:
     """Print the verdict, what was found, how sure that is, what was compared, and what to type."""
     console.print()
-    console.print(RichAudit(data, _compared(report, request)), soft_wrap=True)
+    compared = _compared(report, request)
+    console.print(RichSpans(partial(audit_spans, data, more=compared)), soft_wrap=True)
     console.print()
     if commands:
         chance = first_steps(data) if data["verdict"] == "exceeds gamma" else []

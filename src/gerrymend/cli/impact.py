@@ -3,6 +3,7 @@
 Imported by `cli.app` once it knows that typer and rich are there.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -33,7 +34,8 @@ from gerrymend.cli.targets import Targets, removed_unless_done
 from gerrymend.impact.profiles import PROFILES
 from gerrymend.impact.table import ImpactTable
 from gerrymend.reporting.impact.beyond import beyond_lead
-from gerrymend.reporting.impact.text import RichImpact
+from gerrymend.reporting.impact.text import impact_spans
+from gerrymend.reporting.text import RichSpans
 from gerrymend.subgroups import CLASS_NAMES
 
 _TABLES = "What is compared"
@@ -231,7 +233,8 @@ def _show(console: Console, table: ImpactTable, request: ImpactRequest, targets:
         return
     out = Output(highlight=False, quiet=targets.quiet)
     out.print()
-    out.print(RichImpact(table.to_dict(), [("File", str(request.file))]), soft_wrap=True)
+    file = [("File", str(request.file))]
+    out.print(RichSpans(partial(impact_spans, table.to_dict(), more=file)), soft_wrap=True)
     out.print()
     if targets.page is not None and not targets.quiet:
         tell_of_page(out, targets.page)

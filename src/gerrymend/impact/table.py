@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -215,9 +216,10 @@ class ImpactTable:
             return None
 
     def __rich__(self) -> Any:
-        from gerrymend.reporting.impact.text import RichImpact
+        from gerrymend.reporting.impact.text import impact_spans
+        from gerrymend.reporting.text import RichSpans
 
-        return RichImpact(self.to_dict())
+        return RichSpans(partial(impact_spans, self.to_dict()))
 
     def __repr__(self) -> str:
         ratios = [group.ratio for group in self.groups if group.ratio is not None]

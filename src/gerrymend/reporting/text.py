@@ -2,7 +2,8 @@
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gerrymend.reporting.wording import visible
@@ -87,3 +88,14 @@ def as_rich(spans: Sequence[Span]) -> Any:
         text.append(words, style)
     text.rstrip()
     return text
+
+
+@dataclass(frozen=True)
+class RichSpans:
+    """Spans for rich to print: `lay_out` returns them for a width, here that of rich's console."""
+
+    lay_out: Callable[[int], Sequence[Span]]
+
+    def __rich_console__(self, console: Any, options: Any) -> Any:
+        """Yield the text, laid out for the console's width."""
+        yield as_rich(self.lay_out(min(options.max_width, WIDEST)))

@@ -1,7 +1,6 @@
 """Lay an audit out as text: `print(report)`, rich and `gerrymend audit` show the same lines."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gerrymend.reporting.audit import words
@@ -43,11 +42,9 @@ from gerrymend.reporting.audit.who_leads import (
 )
 from gerrymend.reporting.text import (
     PLAIN_WIDTH,
-    WIDEST,
     Facts,
     Span,
     as_plain,
-    as_rich,
     fact_spans,
     joined,
     paragraph_spans,
@@ -66,19 +63,6 @@ def audit_text(report: Report) -> str:
     Within what is allowed
     """
     return as_plain(audit_spans(report, PLAIN_WIDTH))
-
-
-@dataclass(frozen=True)
-class RichAudit:
-    """The report for rich to print, as wide as its console; `more` are facts to end with."""
-
-    report: Report
-    more: Facts = ()
-
-    def __rich_console__(self, console: Any, options: Any) -> Any:
-        """Yield the text, laid out for the console's width."""
-        width = min(options.max_width, WIDEST)
-        yield as_rich(audit_spans(self.report, width, self.more))
 
 
 def audit_spans(report: Report, width: int, more: Facts = ()) -> list[Span]:

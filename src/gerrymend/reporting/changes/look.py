@@ -1,16 +1,13 @@
 """Word what a watch says of a batch: a heading, sentences, and facts by name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gerrymend.reporting.audit.subgroup_words import rate_alone, rule_words
 from gerrymend.reporting.text import (
     PLAIN_WIDTH,
-    WIDEST,
     Span,
     as_plain,
-    as_rich,
     fact_spans,
     joined,
     paragraph_spans,
@@ -23,17 +20,6 @@ Data = Mapping[str, Any]
 def look_text(data: Data) -> str:
     """Return a look as plain text, in lines of at most 80 characters."""
     return as_plain(look_spans(data, PLAIN_WIDTH))
-
-
-@dataclass(frozen=True)
-class RichLook:
-    """A look for rich to print, as wide as its console."""
-
-    data: Data
-
-    def __rich_console__(self, console: Any, options: Any) -> Any:
-        """Yield the text, laid out for the console's width."""
-        yield as_rich(look_spans(self.data, min(options.max_width, WIDEST)))
 
 
 def look_spans(data: Data, width: int) -> list[Span]:

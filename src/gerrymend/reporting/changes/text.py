@@ -1,7 +1,6 @@
 """Lay a comparison out as text: `print(comparison)` and `gerrymend compare` show the same lines."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gerrymend.reporting.changes.words import (
@@ -14,10 +13,8 @@ from gerrymend.reporting.changes.words import (
 )
 from gerrymend.reporting.text import (
     PLAIN_WIDTH,
-    WIDEST,
     Span,
     as_plain,
-    as_rich,
     fact_spans,
     joined,
     paragraph_spans,
@@ -30,17 +27,6 @@ Data = Mapping[str, Any]
 def comparison_text(data: Data) -> str:
     """Return a comparison as plain text, in lines of at most 80 characters."""
     return as_plain(comparison_spans(data, PLAIN_WIDTH))
-
-
-@dataclass(frozen=True)
-class RichComparison:
-    """A comparison for rich to print, as wide as its console."""
-
-    data: Data
-
-    def __rich_console__(self, console: Any, options: Any) -> Any:
-        """Yield the text, laid out for the console's width."""
-        yield as_rich(comparison_spans(self.data, min(options.max_width, WIDEST)))
 
 
 def comparison_spans(data: Data, width: int) -> list[Span]:

@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from gerrymend.reporting.impact.beyond import beyond_lead, beyond_sentences
@@ -24,11 +23,9 @@ from gerrymend.reporting.impact.words import (
 )
 from gerrymend.reporting.text import (
     PLAIN_WIDTH,
-    WIDEST,
     Facts,
     Span,
     as_plain,
-    as_rich,
     fact_spans,
     joined,
     paragraph_spans,
@@ -58,19 +55,6 @@ def impact_text(data: Data) -> str:
     Impact ratios
     """
     return as_plain(impact_spans(data, PLAIN_WIDTH))
-
-
-@dataclass(frozen=True)
-class RichImpact:
-    """The tables for rich to print, as wide as its console; `more` are facts to end with."""
-
-    data: Data
-    more: Facts = ()
-
-    def __rich_console__(self, console: Any, options: Any) -> Any:
-        """Yield the text, laid out for the console's width."""
-        width = min(options.max_width, WIDEST)
-        yield as_rich(impact_spans(self.data, width, self.more))
 
 
 def impact_spans(data: Data, width: int, more: Facts = ()) -> list[Span]:
