@@ -1,4 +1,7 @@
-"""The exit codes of every command: a gate in CI reads them, and nothing else defines them."""
+"""The exit codes of every command, which a gate in CI reads.
+
+Nothing else defines them; texts of help and the docs name them.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol

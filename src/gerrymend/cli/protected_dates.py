@@ -1,6 +1,8 @@
 """Dates as a protected attribute: by year, by month, or as an age in days.
 
-The unit is part of the new column's name, so that every report says it.
+The unit is part of the new column's name, so that every report says it. This is for files that the
+commands read. In Python a column of dates is refused with the remedy (`inputs/categories.py`): what
+is told apart, a year or an age, is the caller's to choose.
 """
 
 import warnings

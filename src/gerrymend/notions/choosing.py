@@ -29,6 +29,7 @@ from gerrymend.notions.scores import MULTIACCURACY, MULTICALIBRATION, Multiaccur
 
 AnyNotion: TypeAlias = FairnessNotion | OutcomeNotion
 
+# A notion that gets a name here gets words and a check too: docs/extending.md lists where.
 _RATES: dict[str, tuple[AnyNotion, ...]] = {
     notion.name: (notion,)
     for notion in (FALSE_POSITIVE_RATE, FALSE_NEGATIVE_RATE, STATISTICAL_PARITY, ERROR_RATE)

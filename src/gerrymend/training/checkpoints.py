@@ -1,7 +1,16 @@
 """Checkpoints of a fit: a file that is written while it is played and that the same call resumes.
 
-The file is a line with its format and its sha256 (`_runtime/sealed.py`), a line of JSON that says
-which fit it is of (`inputs/fit_identity.py`), and the state of the game (`checkpoint_codec.py`).
+The file holds
+
+- a line with its format and its sha256 (`_runtime/sealed.py`);
+- a line of JSON that says which fit it is of: versions, parameters, digests of the data, the
+  categories and the seed (`identify` below, `inputs/fit_identity.py`);
+- the state of the game, which is what `state()` of the game returns: with the default solver the
+  pool, each gamma's game and the learner (`solvers/pool/path.py`), with averages the plays
+  (`solvers/averaging.py`), with the paper's own game the records (`solvers/regression/game.py`).
+  What of it may be in a file, and how, says `checkpoint_codec.py`.
+
+Whoever changes what is in it raises FORMAT_VERSION.
 """
 
 import json
