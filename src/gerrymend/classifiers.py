@@ -59,6 +59,12 @@ class SubgroupParityClassifier(ParityClassifier):
     leave_out_empty_strata : bool, default=False
         Leave out a stratum of fit's control_features without a row that the rate is over, rather
         than refuse it.
+    bins : int or None, default=None
+        Cut each numeric protected attribute into so many bins, at its quantiles over the rows; one
+        of no more distinct values stays as it is. gamma is then about subgroups of the binned
+        attributes, which are named so, as "age (binned)": audit `bins_.transform(...)` of yours.
+        None cuts none, but for rows of Dask with more than 2·10⁶ combinations of label and
+        protected values: as finely as keeps below that, with a warning.
     random_state : int, RandomState or None
         Seeds the draws of `predict`, and the estimator.
     verbose : int, default=0
@@ -96,6 +102,9 @@ class SubgroupParityClassifier(ParityClassifier):
         an audit() of the model has the worst group in a sentence too.
     upper_bound_ : float
         No subgroup of the class is treated worse than this on the training rows.
+    bins_ : AttributeBins
+        Where numeric protected attributes were cut, by name (`cuts`), and `transform`, which cuts
+        those of other rows alike.
     certified_ : bool
         With certify=True, whether `upper_bound_` was proven to be at most gamma; False without,
         whatever `upper_bound_` is, which holds all the same.
@@ -161,6 +170,7 @@ class SubgroupParityClassifier(ParityClassifier):
         budget: float | None = None,
         warm_start: bool = False,
         leave_out_empty_strata: bool = False,
+        bins: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
         checkpoint: Any = None,
@@ -178,6 +188,7 @@ class SubgroupParityClassifier(ParityClassifier):
         self.budget = budget
         self.warm_start = warm_start
         self.leave_out_empty_strata = leave_out_empty_strata
+        self.bins = bins
         self.random_state = random_state
         self.verbose = verbose
         self.checkpoint = checkpoint
@@ -203,7 +214,7 @@ class MarginalParityClassifier(ParityClassifier):
     ----------
     estimator, notion, gamma, solver, C, max_iter, tol, certify, budget, warm_start
         As in `SubgroupParityClassifier`.
-    leave_out_empty_strata, random_state, verbose, checkpoint, checkpoint_every
+    leave_out_empty_strata, bins, random_state, verbose, checkpoint, checkpoint_every
         As in `SubgroupParityClassifier`.
 
     See Also
@@ -238,6 +249,7 @@ class MarginalParityClassifier(ParityClassifier):
         budget: float | None = None,
         warm_start: bool = False,
         leave_out_empty_strata: bool = False,
+        bins: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
         checkpoint: Any = None,
@@ -254,6 +266,7 @@ class MarginalParityClassifier(ParityClassifier):
         self.budget = budget
         self.warm_start = warm_start
         self.leave_out_empty_strata = leave_out_empty_strata
+        self.bins = bins
         self.random_state = random_state
         self.verbose = verbose
         self.checkpoint = checkpoint

@@ -195,8 +195,9 @@ def probability(model, table):
          "--subgroups", "marginals"),
         ("--label", "repaid", "--protected", "sex,gap", "--features", "income,kind,code",
          "--drop-missing", "--subgroups", "marginals", "--categorical", "code"),
+        (*TRAINED, "--subgroups", "conjunctions", "--bins", "4"),
     ],
-    ids=["other label", "weights, strata and ranges", "dropped rows"],
+    ids=["other label", "weights, strata and ranges", "dropped rows", "bins"],
 )  # fmt: skip
 def test_a_model_is_that_of_memory(files, tmp_path, arguments):
     how = (*arguments, "--estimator", "linear-regression", "--gamma", "0.02", "--max-iter", "8")
@@ -209,6 +210,7 @@ def test_a_model_is_that_of_memory(files, tmp_path, arguments):
     # Scales are learned in parts, and round otherwise than those of all rows at once.
     np.testing.assert_allclose(probability(there[2], table), probability(here, table), atol=1e-9)
     assert there[:2] == (code, text)
+    assert ("age (binned)" in text) == ("--bins" in arguments)
 
 
 def test_the_default_model_is_that_of_memory(files, tmp_path):

@@ -17,6 +17,7 @@ dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
 from gerrymend._numeric.merged_cuts import SortedScores  # noqa: E402
+from gerrymend.inputs.attribute_bins import AttributeBins  # noqa: E402
 from gerrymend.models.mixture import LinearPredictor  # noqa: E402
 from gerrymend.solvers.dask import blocks as dask_blocks  # noqa: E402
 from gerrymend.solvers.dask import partition_block  # noqa: E402
@@ -263,7 +264,11 @@ def test_blocks_in_files_answer_the_same(monkeypatch, tmp_path):
     def answers():
         block = PartitionBlock(X, y, A, weight)
         entries = block.answer(
-            PartitionBlock.settle, 1, {"attribute_0": None, "attribute_1": None}, {}
+            PartitionBlock.settle,
+            1,
+            {"attribute_0": None, "attribute_1": None},
+            {},
+            AttributeBins(),
         )
         assert entries.n_rows.sum() == 600
         assert len(entries.values) == 40
@@ -280,12 +285,45 @@ def test_blocks_in_files_answer_the_same(monkeypatch, tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
-def test_too_many_label_cells_are_refused_with_a_remedy(client, monkeypatch):
-    X, y, _, _ = problem()
+def test_numbers_are_cut_into_bins_as_in_memory(client):
+    frame, there = in_parts(table())
+    names = ["a", "e", "group"]
+    ours, theirs = (
+        model(bins=7, subgroups="conjunctions").fit(
+            data[NAMES], data["label"], sensitive_features=data[names],
+            sample_weight=data["weight"],
+        )
+        for data in (there, frame)
+    )  # fmt: skip
+    # "e" has five values, which stay.
+    assert {name: len(cuts) for name, cuts in ours.bins_.cuts.items()} == {"a": 6}
+    assert ours.bins_ == theirs.bins_
+    assert_same(ours, theirs, frame[NAMES])
+    report = audit(
+        "label", "p", data=ours.bins_.transform(there.assign(p=1.0)), gamma=0.02,
+        sensitive_features=["a (binned)", "e", "group"], pos_label="yes",
+        decision_probabilities=True, subgroups="conjunctions", notion="statistical_parity",
+    )  # fmt: skip
+    assert report.n_rows == len(frame)
+
+
+def test_too_many_label_cells_are_cut_into_as_many_bins_as_fit(client, monkeypatch):
+    X, y, A, _ = problem()
     monkeypatch.setattr(partition_block, "MOST_LABEL_CELLS", 500)  # of this process
-    rows = lazy(X, y, X[:, :1])
-    with pytest.raises(ValueError, match=r"makes 600 different combinations.*Round numbers"):
-        model().fit(rows[0], rows[1], sensitive_features=rows[2])
+    rows = lazy(X, y, np.column_stack([X[:, 0], A[:, 0]]))
+    with pytest.warns(UserWarning, match=r"attribute_0 were cut into bins, at most 15 each"):
+        ours = model(subgroups="conjunctions").fit(rows[0], rows[1], sensitive_features=rows[2])
+    assert {name: len(cuts) for name, cuts in ours.bins_.cuts.items()} == {"attribute_0": 14}
+    asked = model(subgroups="conjunctions", bins=15)
+    assert_same_to_the_bit(asked.fit(rows[0], rows[1], sensitive_features=rows[2]), ours, X)
+
+
+def test_too_many_label_cells_for_any_bins_are_refused_with_a_remedy(client, monkeypatch):
+    X, y, A, _ = problem()
+    monkeypatch.setattr(partition_block, "MOST_LABEL_CELLS", 7)  # of this process
+    rows = lazy(X, y, A)
+    with pytest.raises(ValueError, match=r"different combinations.*Cut numbers .* by bins="):
+        model(bins=4).fit(rows[0], rows[1], sensitive_features=rows[2])
 
 
 def test_bad_rows_are_told(client):

@@ -111,11 +111,16 @@ class PreparedThere:
             list(meta.columns),
             meta=meta,
         )
+        bins = classifier.bins_
+        protected = [bins.name_of(name) for name in chosen.protected]
+        binned = bins.transform(decided[chosen.protected])
+        for name in set(protected) - set(chosen.protected):
+            decided[name] = binned[name]
         report = audit(
             chosen.label,
             probability,
             data=decided,
-            sensitive_features=chosen.protected,
+            sensitive_features=protected,
             control_features=chosen.controls,
             sample_weight=chosen.weight,
             decision_probabilities=True,

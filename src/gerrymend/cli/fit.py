@@ -85,6 +85,10 @@ def add_to(app: typer.Typer) -> None:
             f"What is trained: {', '.join(ESTIMATOR_NAMES)}.", TRAINING,
             metavar="NAME")] = "logistic",
         max_iter: options.MaxIter = None,
+        bins: Annotated[int | None, option(
+            "Cut each protected number into so many bins, at its quantiles: gamma is then about "
+            "groups of these, which are told as 'age (binned)'.", TRAINING, min=2,
+            show_default="none, but where --engine dask has too many different values")] = None,
         certify: Annotated[bool, option(
             "Go on until gamma is proven, or --budget ends.", TRAINING, "--certify")] = False,
         test_size: options.TestSize = None,
@@ -145,7 +149,7 @@ def add_to(app: typer.Typer) -> None:
         about = options.said(locals())
         targets = Targets(None, markdown, report, quiet, about, junit, annotations)
         decides = Gate(accept_warnings, fail_on=fail_on)
-        asked = Asked(estimator, certify, out, targets, checkpoint, gate, decides, test_rows)
+        asked = Asked(estimator, certify, out, targets, checkpoint, gate, decides, test_rows, bins)
         raise typer.Exit(run(request, asked))
 
 
@@ -161,6 +165,7 @@ class Asked:
     gated_rows: str | None
     gate: Gate
     test_rows: Path | None
+    bins: int | None
 
     def check(self, request: TrainingRequest) -> None:
         """Raise an error for files that can't be written, and a gate that can't be closed."""
@@ -264,6 +269,7 @@ def _trained(
         verbose=1,
         checkpoint=asked.checkpoint,
         certify=asked.certify,
+        bins=asked.bins,
     )
     classifier.set_params(gamma=request.gammas[0])
     train = prepared.train

@@ -97,7 +97,8 @@ class Prepared:
         return list(self.train.control or ())
 
     def measured(self, rows: Any, classifier: Any, how: Mapping[str, Any]) -> OnRows:
-        """Audit what a classifier decides of some of the rows."""
+        """Audit what a classifier decides of some of the rows, over attributes as it had them."""
+        rows = replace(rows, columns=classifier.bins_.of_columns(rows.columns))
         return OnRows.measure(rows, positive_probability(classifier, rows), how)
 
 
@@ -377,4 +378,5 @@ class FitRequest(TrainingRequest):
     def options(self) -> dict[str, str]:
         """The option behind each argument, as of TrainingRequest."""
         own = {"gamma": "--gamma", "checkpoint": "--checkpoint", "certify=True": "--certify"}
+        own["bins"] = "--bins"
         return super().options | own

@@ -6,6 +6,7 @@ rows of a device or a cluster.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,7 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.rare_values import rows_by_value
 from gerrymend.auditing.strata import strata_of
+from gerrymend.inputs.attribute_bins import AttributeBins, attribute_bins
 from gerrymend.inputs.dask_rows import is_dask_native, the_client
 from gerrymend.inputs.fit_identity import data_digests
 from gerrymend.inputs.protected import Cells
@@ -113,6 +115,9 @@ def read_rows(
     moments = tuple(moment_of(notion, sample.y) for notion in setting.notions)
     warn_of_unit(max(setting.gammas), moments)
     strata = strata_of(sample, moments, leave_out=setting.leave_out_empty_strata)
+    bins = AttributeBins()
+    if setting.bins is not None:
+        bins = attribute_bins(sample.columns, setting.bins)
     # Not called here: digests of large data take long, and only a checkpoint asks for them.
     digests = partial(
         data_digests,
@@ -124,10 +129,11 @@ def read_rows(
         sample.controls,
         [part for moment in moments if moment.is_own for part in moment[1:]],
     )
+    sample = replace(sample, columns=bins.of_columns(sample.columns))
     begin = partial(_begin, rows_of, sample, moments, strata, setting)
     counts = rows_by_value(sample.columns)
     controls = tuple(column.name for column in sample.controls)
-    return RowsRead(sample.classes, sample.columns, counts, digests, begin, controls)
+    return RowsRead(sample.classes, sample.columns, counts, digests, begin, controls, bins)
 
 
 def _begin(
@@ -199,6 +205,7 @@ def _is_regression_game(X: Any, setting: Setting, control_features: Any) -> bool
         and control_features is None
         and not setting.certify
         and not setting.known
+        and setting.bins is None
     )
 
 

@@ -25,6 +25,7 @@ from gerrymend.solvers.players.learning_in_parts import LearnerInParts
 from gerrymend.solvers.players.row_block import RowBlock
 from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.rows import RowsRead
+from gerrymend.training.cluster_bins import bins_there
 from gerrymend.training.games import Game, Setting, game_of, rate_of
 
 # Outcomes are functions of the label and the decision alone, so that one row of each label tells.
@@ -51,6 +52,8 @@ def read_cluster(
         check_decisions(notion, classes)
     levels = _categories(rows.levels)
     controls = _categories(rows.controls)
+    settled = classes.tolist()[1], levels, controls
+    bins = bins_there(blocks, settled, rows.n_rows, setting.bins)
 
     def digests() -> dict[str, str]:
         names = {"X": repr(list(X.columns)) if is_dask_frame(X) else ""}
@@ -61,8 +64,9 @@ def read_cluster(
         return combined_digests([names, *blocks.gather(PartitionBlock.digests)], n_rows)
 
     def begin(estimator: Any, solver: GameSolver, gammas: list[float], C: float) -> Game:
-        entries = blocks.gather(PartitionBlock.settle, classes.tolist()[1], levels, controls)
-        label_cells, there, scale = _label_cells(blocks, entries, levels, controls, setting)
+        entries = blocks.gather(PartitionBlock.settle, *settled, bins)
+        binned = {bins.name_of(name): known for name, known in levels.items()}
+        label_cells, there, scale = _label_cells(blocks, entries, binned, controls, setting)
         rates = [rate_of(notion) for notion in setting.notions]
         auditor = Auditor(rates, setting.subgroups, label_cells, setting.audited)
         learner: BlockLearner
@@ -78,8 +82,10 @@ def read_cluster(
 
     # Names and categories alone: what asks for these columns, such as a checkpoint, needs no
     # values, and the values stay on the cluster.
-    protected = tuple(Column(name, np.zeros(0), known) for name, known in levels.items())
-    return RowsRead(classes, protected, rows.counts, digests, begin, tuple(controls))
+    protected = tuple(
+        Column(bins.name_of(name), np.zeros(0), known) for name, known in levels.items()
+    )
+    return RowsRead(classes, protected, rows.counts, digests, begin, tuple(controls), bins)
 
 
 def _categories(

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.rare_values import rare_of
+from gerrymend.inputs.attribute_bins import check_attribute_bins
 from gerrymend.inputs.seeds import draw_seed
 from gerrymend.inputs.settings import (
     check_budget,
@@ -265,6 +266,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
         rows = read_rows(X, features, **data, setting=setting)
         self.classes_ = rows.classes
         self._controls = rows.controls
+        self.bins_ = rows.bins
         self._rare = rare_of(rows.counts)
         self._seed = self._settle_seed(checkpoint, rows, setting.identity(X))
         # With neither, the estimator keeps whatever random_state it was given, None included.
@@ -292,6 +294,7 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             leave_out_empty_strata=check_flag(
                 self.leave_out_empty_strata, "leave_out_empty_strata"
             ),
+            bins=check_attribute_bins(self.bins),
         )
 
     def _is_verbose(self) -> bool:
@@ -390,4 +393,5 @@ class ParityClassifier(CallbackSupportMixin, MixtureTrainer, ClassifierMixin, Ba
             "notions": [rate_of(notion).to_dict() for notion in as_notions(self.notion)],
             "subgroups": repr(self._subgroup_class()),
             "control_features": list(self._controls),
+            "bins": {name: list(cuts) for name, cuts in self.bins_.cuts.items()},
         }

@@ -32,8 +32,8 @@ class Game(NamedTuple):
 class Setting:
     """The parameters of a fit that decide which game is played, checked.
 
-    `audited` is the class of subgroups as `audit` searches it, and `known` are predictors of the
-    last fit to start from.
+    `audited` is the class of subgroups as `audit` searches it, `known` are predictors of the last
+    fit to start from, and `bins` is how many each numeric attribute is cut into, if that was asked.
     """
 
     estimator: Any
@@ -46,6 +46,7 @@ class Setting:
     certify: bool
     known: Sequence[Any]
     leave_out_empty_strata: bool = False
+    bins: int | None = None
 
     def seeded(self, seed: int) -> "Setting":
         """Return the same with copies of estimator and solver that have the seed."""
@@ -58,7 +59,7 @@ class Setting:
 
     def identity(self, X: Any) -> dict[str, Any]:
         """Return what a fit that goes on from a checkpoint must share, but for its rows."""
-        shared = ("gammas", "estimator", "subgroups", "solver", "C", "certify")
+        shared = ("gammas", "estimator", "subgroups", "solver", "C", "certify", "bins")
         parts = {name: getattr(self, name) for name in shared}
         # What functions of a mean make of the rows is among the digests of these.
         parts["notion"] = [repr(rate_of(notion)) for notion in self.notions]

@@ -9,8 +9,10 @@ import numpy as np
 from distributed import get_worker
 from numpy.typing import NDArray
 
+from gerrymend._numeric.merged_quantiles import SortedNumbers
 from gerrymend._numeric.sums import Array, total_by_cell
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.inputs.attribute_bins import AttributeBins
 from gerrymend.inputs.dask_rows import Summary, read_partition
 from gerrymend.inputs.fit_identity import data_digests
 from gerrymend.inputs.protected import Cells, Column, distinct_rows
@@ -59,6 +61,7 @@ class PartitionBlock:
     def __init__(self, *parts: Any) -> None:
         self._rows: Any = read_partition(*parts)
         self._block: Any = None
+        self._sorted: tuple[str, SortedNumbers] | None = None
         self._store = store_if_short(_GROWTH * self._rows.features.nbytes)
         self._put(self._rows, "features")
 
@@ -106,31 +109,54 @@ class PartitionBlock:
         event = np.where(labels == 1, *notion.event[::-1])
         return math.fsum(rows.weight), math.fsum(rows.weight[event])
 
-    def settle(self, positive: Any, levels: Levels, controls: Levels) -> Entries:
+    def numbers(self, name: str, method: Callable[..., T], *arguments: Any) -> T:
+        """Answer a question of `SortedNumbers` about a numeric attribute, sorted once."""
+        if self._sorted is None or self._sorted[0] != name:
+            columns = (column for column in self._rows.columns if column.name == name)
+            values = next((column.values for column in columns), np.zeros(0))
+            self._sorted = name, SortedNumbers(values)
+        return method(self._sorted[1], *arguments)
+
+    def label_cells(self, positive: Any, levels: Levels, controls: Levels) -> Array | None:
+        """Return the distinct label-cells; None where they are more than the client can have."""
+        cells = self._distinct(positive, levels, controls, AttributeBins())
+        return None if len(cells) > MOST_LABEL_CELLS else _values_of(cells)
+
+    def settle(
+        self, positive: Any, levels: Levels, controls: Levels, bins: AttributeBins
+    ) -> Entries:
         """Become a block of any game; return the label-cells of the rows, in each stratum.
 
-        `levels` and `controls` are the categories of all partitions, by attribute.
+        `levels` and `controls` are the categories of all partitions, by attribute, and `bins` those
+        of its numbers.
         """
+        cells = self._distinct(positive, levels, controls, bins)
         rows = self._rows
         self._rows = None
-        labels = Column("", (rows.labels == positive).astype(np.float64))
-        read = (*_recoded(rows.columns, levels), *_recoded(rows.controls, controls))
-        if len(rows.labels):
-            cells = distinct_rows((labels, *read))
-        else:
-            empty = tuple(Column(name, np.zeros(0)) for name in (*levels, *controls))
-            cells = Cells((labels, *empty), np.zeros(0, dtype=np.intp))
+        self._sorted = None
         check_few(len(cells))
         with self._at_hand():
             self._block = RowBlock(rows.features, rows.weight, cells.index, len(cells))
         self._forget(rows, "features")
         self._put(self._block, "features")
         return Entries(
-            np.column_stack([column.values for column in cells.columns]),
+            _values_of(cells),
             np.bincount(cells.index, minlength=len(cells)),
             total_by_cell(cells.index, rows.weight, len(cells)),
             bool((rows.weight == np.rint(rows.weight)).all()),
         )
+
+    def _distinct(
+        self, positive: Any, levels: Levels, controls: Levels, bins: AttributeBins
+    ) -> Cells:
+        """Return the distinct label-cells of the rows, in each stratum."""
+        rows = self._rows
+        labels = Column("", (rows.labels == positive).astype(np.float64))
+        if not len(rows.labels):
+            empty = tuple(Column(name, np.zeros(0)) for name in (*levels, *controls))
+            return Cells((labels, *empty), np.zeros(0, dtype=np.intp))
+        protected = bins.of_columns(tuple(_recoded(rows.columns, levels)))
+        return distinct_rows((labels, *protected, *_recoded(rows.controls, controls)))
 
     def answer(self, method: Callable[..., T], *arguments: Any) -> T:
         """Answer a question: a method of this class, or one of `ArrayBlock` with arrays at hand."""
@@ -166,8 +192,15 @@ _OWN = (
     PartitionBlock.summary,
     PartitionBlock.digests,
     PartitionBlock.begin,
+    PartitionBlock.numbers,
+    PartitionBlock.label_cells,
     PartitionBlock.settle,
 )
+
+
+def _values_of(cells: Cells) -> Array:
+    """Return a row for each label-cell: the label, and then the attributes as numbers."""
+    return np.column_stack([column.values for column in cells.columns])
 
 
 def _recoded(columns: Sequence[Column], levels: Levels) -> Iterator[Column]:
@@ -188,9 +221,8 @@ def check_few(n_cells: int) -> None:
         raise ArgumentError(
             "sensitive_features",
             f"makes {n_cells:,} different combinations of a label and protected values, and at "
-            f"most {MOST_LABEL_CELLS:,} can be brought from a cluster. Round numbers, or cut them "
-            "into ranges: frame.assign(age=frame['age'] // 5 * 5), say; the guarantee is then "
-            "about these.",
+            f"most {MOST_LABEL_CELLS:,} can be brought from a cluster. Cut numbers into fewer "
+            "bins, by bins=, or merge categories; gamma is then about these.",
         )
 
 

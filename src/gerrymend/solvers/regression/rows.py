@@ -16,6 +16,7 @@ from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.projection import OrthonormalBasis
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.subgroup import Subgroup
+from gerrymend.inputs.attribute_bins import AttributeBins
 from gerrymend.inputs.protected import Column
 from gerrymend.models.mixture import Predictor
 from gerrymend.notions import FairnessNotion
@@ -60,6 +61,9 @@ class RowsRead(NamedTuple):
 
     controls: tuple[str, ...] = ()
     """Names of the control features, within whose strata groups are compared."""
+
+    bins: AttributeBins = AttributeBins()
+    """Those of numeric attributes, if these were cut into any."""
 
 
 class RegressionRows(Protocol):
