@@ -27,6 +27,17 @@ def on_host(array: Any) -> NDArray[Any]:
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
+def beside(array: Any, values: Any) -> Any:
+    """Return values of NumPy's where an array is, in its library; as they are beside other data.
+
+    >>> beside(np.zeros(2), np.ones(2)).tolist()
+    [1.0, 1.0]
+    """
+    if not is_device_array(array):
+        return values
+    return array_namespace(array).asarray(values, device=device(array))
+
+
 def is_device_array(data: Any) -> bool:
     """Return True for an array of torch or CuPy, on whatever device (also the CPU).
 

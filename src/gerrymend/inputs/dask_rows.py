@@ -11,8 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.externals.array_api_compat import array_namespace
 
-from gerrymend._numeric.arrays import in_words, is_dask_array, is_dask_collection, is_dask_frame
+from gerrymend._numeric.arrays import (
+    check_held,
+    in_words,
+    is_dask_array,
+    is_dask_collection,
+    is_dask_frame,
+    is_device_array,
+    on_host,
+)
 from gerrymend._numeric.sums import MODEST, MODEST_SINGLE, Array, modest_scale
 from gerrymend._runtime.errors import Argument, ArgumentError, Subject
 from gerrymend._runtime.extras import need
@@ -170,7 +179,7 @@ def _check_numbers(dtype: Any, where: Subject) -> None:
 class PartitionRows:
     """The rows of a partition, read by a worker."""
 
-    features: NDArray[Any]
+    features: Any
     labels: NDArray[Any]
     columns: tuple[Column, ...]
     weight: Array
@@ -193,7 +202,7 @@ class PartitionRows:
         labels = list(dict.fromkeys(self.labels.tolist()))
         positive = self.weight[self.weight > 0].tolist()
         ends = (min(positive), max(positive)) if positive else None
-        dtype = self.features.dtype.name
+        dtype = str(self.features.dtype).removeprefix("torch.")
         return Summary(len(self.labels), labels, levels, dtype, ends, counts, controls)
 
 
@@ -219,20 +228,14 @@ def read_partition(
 ) -> PartitionRows:
     """Check the rows of a partition and read them as numbers.
 
-    float32 features are kept, others become float64. Missing protected attributes are X itself,
-    missing weights are 1.
+    float32 features are kept, others become float64; those on a device stay there, and all else is
+    read here. Missing protected attributes are X itself, missing weights are 1.
 
     >>> rows = read_partition(np.eye(2), np.array([0, 1]), np.array([[3.0], [4.0]]), None)
     >>> rows.summary().labels, rows.weight.tolist()
     ([0, 1], [1.0, 1.0])
     """
-    check_features(X, frame_of(X, "X") if is_frame(X) else None)
-    features = np.asarray(X)
-    if features.dtype != np.float32:
-        try:
-            features = features.astype(np.float64, copy=False)
-        except TypeError:
-            raise ArgumentError("X", "has missing values; fill in or drop these rows.") from None
+    features = _features_there(X) if is_device_array(X) else _features(X)
     protected = X if sensitive_features is None else sensitive_features
     given = {
         "X": X,
@@ -241,11 +244,15 @@ def read_partition(
         "sample_weight": sample_weight,
         "control_features": control_features,
     }
+    y, protected, sample_weight, control_features = (
+        on_host(part) if is_device_array(part) else part for part in list(given.values())[1:]
+    )
     check_same_length(**{name: len(rows) for name, rows in given.items() if rows is not None})
     # Before what follows, which has no minimum, type or category of nothing to look at.
     if not len(features):  # what a filter may leave
         return PartitionRows(features, np.zeros(0), (), np.zeros(0))
-    if not np.isfinite(features).all():
+    xp = array_namespace(features)
+    if not bool(xp.all(xp.isfinite(features))):
         raise ArgumentError("X", "has NaN or infinite values; fill in or drop these rows.")
     labels = read_vector(y, "y")
     weight = np.ones(len(labels)) if sample_weight is None else check_finite_weights(sample_weight)
@@ -253,6 +260,26 @@ def read_partition(
     if control_features is not None:
         controls = read_columns(control_features, "control_features")
     return PartitionRows(features, labels, read_columns(protected), weight, controls)
+
+
+def _features(X: Any) -> NDArray[Any]:
+    check_features(X, frame_of(X, "X") if is_frame(X) else None)
+    features = np.asarray(X)
+    if features.dtype == np.float32:
+        return features
+    try:
+        return features.astype(np.float64, copy=False)
+    except TypeError:
+        raise ArgumentError("X", "has missing values; fill in or drop these rows.") from None
+
+
+def _features_there(X: Any) -> Any:
+    """Return an array of torch or CuPy as numbers, on its device."""
+    xp = array_namespace(X)
+    if X.dtype in (xp.float32, xp.float64):
+        return X
+    check_held(X, xp.float64, "X", "Subtract or divide by a constant.")
+    return xp.astype(X, xp.float64)
 
 
 def merged(summaries: Sequence[Summary]) -> Summary:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gerrymend._numeric.arrays import is_dask_array
+from gerrymend._numeric.arrays import is_dask_array, is_device_array, on_host
 from gerrymend.inputs.dask_rows import partitions_of
 
 
@@ -29,8 +29,11 @@ def by_partition(X: Any, decide: Callable[[Any], NDArray[Any]], names: Sequence[
 
 
 def _decided(part: Any, decide: Callable[[Any], NDArray[Any]], none: NDArray[Any]) -> Any:
-    """Decide a partition; one without rows, which predictors refuse, is decided as `none`."""
-    return decide(part) if len(part) else none
+    """Decide a partition; one without rows, which predictors refuse, is decided as `none`.
+
+    One on a device is decided in the worker's memory, as the result is of NumPy.
+    """
+    return decide(_here(part)) if len(part) else none
 
 
 def _in_frame(
@@ -64,4 +67,8 @@ def sums_over_partitions(
 
 
 def _measured(measure: Callable[..., tuple[float, float]], X: Any, *others: Any) -> Any:
-    return measure(X, *others) if len(X) else (0.0, 0.0)
+    return measure(*map(_here, (X, *others))) if len(X) else (0.0, 0.0)
+
+
+def _here(part: Any) -> Any:
+    return on_host(part) if is_device_array(part) else part

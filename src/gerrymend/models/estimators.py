@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.utils import get_tags
 
 
 def is_linear(estimator: Any) -> bool:
@@ -71,6 +72,18 @@ def learns_in_parts(estimator: Any) -> bool:
     # Of some, as of neural networks, parameters decide whether they have the method.
     learn = getattr(estimator, "partial_fit", None)
     return learn is not None and "sample_weight" in signature(learn).parameters
+
+
+def trains_on_tensors(estimator: Any) -> bool:
+    """Return True if an estimator says, by its tags, that it trains on arrays where they are.
+
+    Tags are scikit-learn's: `array_api_support` is what an estimator around a torch module sets.
+
+    >>> from sklearn.linear_model import Ridge, SGDClassifier
+    >>> trains_on_tensors(Ridge()), trains_on_tensors(SGDClassifier())
+    (True, False)
+    """
+    return bool(get_tags(estimator).array_api_support)
 
 
 # Parameters of a logistic regression that move its optimum in a known way, or not at all.

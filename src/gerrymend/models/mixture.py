@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.externals.array_api_compat import array_namespace, device
 
-from gerrymend._numeric.arrays import is_device_array
+from gerrymend._numeric.arrays import beside, is_device_array, on_host
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.column_words import words_of_columns
 
@@ -72,7 +72,7 @@ class CostPredictor:
 
     def score(self, X: Any) -> Array:
         """Return what deciding 1 is predicted to save."""
-        score = -np.asarray(self.regressor.predict(X), dtype=np.float64).ravel()
+        score = -np.asarray(on_host(self.regressor.predict(X)), dtype=np.float64).ravel()
         return _checked_score(score, self.regressor)
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
@@ -101,7 +101,7 @@ class ScorePredictor:
 
     def score(self, X: Any) -> Array:
         """Return the decision function, or the probability of label 1, for each row."""
-        score = np.asarray(getattr(self.classifier, self.method)(X), dtype=np.float64)
+        score = np.asarray(on_host(getattr(self.classifier, self.method)(X)), dtype=np.float64)
         return _checked_score(score[:, 1] if score.ndim == 2 else score, self.classifier)
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
@@ -132,7 +132,7 @@ class LabelPredictor:
 
     def decide(self, X: Any) -> NDArray[np.bool_]:
         """Return a mask of the rows for which label 1 is predicted."""
-        return np.asarray(self.classifier.predict(X)).ravel() == 1
+        return on_host(self.classifier.predict(X)).ravel() == 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,10 +254,11 @@ class Mixture:
             return self.predictors.share_deciding_one(X, self.weights)
         p = np.zeros(X.shape[0])
         for weight, predictor in zip(self.weights, self.predictors, strict=True):
-            p += weight * predictor.decide(X)
+            p += weight * on_host(predictor.decide(X))
         # Weights sum to 1 but for rounding, and a probability of 1 + 2⁻⁵² would be refused by
         # audits.
-        return np.clip(p, 0.0, 1.0)
+        share: Array = beside(X, np.clip(p, 0.0, 1.0))
+        return share
 
 
 def _intercept(predictor: Any) -> float:

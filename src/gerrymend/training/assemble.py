@@ -34,6 +34,7 @@ from gerrymend.models.estimators import (
     can_be_fitted_from_sums,
     is_plain_least_squares,
     learns_in_parts,
+    trains_on_tensors,
 )
 from gerrymend.notions import (
     Moment,
@@ -239,22 +240,28 @@ def _check_trainable(X: Any, estimator: Any) -> None:
     if can_be_fitted_from_sums(estimator):
         return
     of_dask = is_dask_collection(X)
+    if not of_dask and trains_on_tensors(estimator):
+        return
     if of_dask and is_dask_native(estimator):
         return
     if of_dask and learns_in_parts(estimator):
         check_learns_in_parts(estimator, X.shape[1] if X.ndim == 2 else 1)
         return
     others = (
-        " One that learns from rows in parts, with sample_weight in partial_fit, such as "
-        "SGDClassifier() or GaussianNB(), can be the estimator too, and so can a classifier that "
-        "trains on collections of Dask, such as lightgbm.DaskLGBMClassifier()."
+        "One that says in its tags that it trains on arrays like these (array_api_support), such "
+        "as one around a module of torch, can be the estimator too."
     )
+    if of_dask:
+        others = (
+            "One that learns from rows in parts, with sample_weight in partial_fit, such as "
+            "SGDClassifier() or GaussianNB(), can be the estimator too, and so can a classifier "
+            "that trains on collections of Dask, such as lightgbm.DaskLGBMClassifier()."
+        )
     raise ArgumentError(
         Argument("estimator", value=repr(estimator)),
         f"can't be trained where X is, which is {in_words(X)}: what is trained there is fitted "
         "from sums over rows, which are those of LogisticRegression() with its default penalty "
-        "and of LinearRegression(). Pass one of these, or pass NumPy arrays."
-        f"{others * of_dask}",
+        f"and of LinearRegression(). Pass one of these, or pass NumPy arrays. {others}",
     )
 
 

@@ -4,15 +4,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.externals.array_api_compat import array_namespace, device
 
 from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.sample import Sample
+from gerrymend.models.estimators import can_be_fitted_from_sums
 from gerrymend.solvers.blocks import LocalBlocks
 from gerrymend.solvers.players.auditor import Auditor
-from gerrymend.solvers.players.block_learners import learner_from_sums
+from gerrymend.solvers.players.block_learners import BlockLearner, learner_from_sums
 from gerrymend.solvers.players.block_rows import BlockRows, LabelCellBlocks
+from gerrymend.solvers.players.estimator_checks import check_uses_weights
+from gerrymend.solvers.players.learning_in_parts import LearnerOfAll
 from gerrymend.solvers.players.row_block import RowBlock
 from gerrymend.solvers.regression.device import check_beside
 
@@ -56,12 +58,13 @@ def rows_on_device(
     # Position order[i] of the rows as given is the i-th sorted row; those of label-cell k are
     # n_rows[k] in sequence, so this inverts the sort and names each row's label-cell.
     place[order] = np.repeat(np.arange(len(starts)), label_cells.n_rows)
-    xp = array_namespace(X)
-    there = device(X)
-    block = RowBlock(
-        X, xp.asarray(weight, device=there), xp.asarray(place, device=there), len(label_cells)
-    )
+    block = RowBlock.beside(X, weight, place, len(label_cells))
     # One block that has every label-cell, numbered as here.
     blocks = LabelCellBlocks(LocalBlocks([block]), [np.arange(len(label_cells))], len(label_cells))
-    learner = learner_from_sums(estimator, blocks, label_cells.weight, auditor.base_cost)
+    learner: BlockLearner
+    if can_be_fitted_from_sums(estimator):
+        learner = learner_from_sums(estimator, blocks, label_cells.weight, auditor.base_cost)
+    else:
+        check_uses_weights(estimator, X)
+        learner = LearnerOfAll(estimator, blocks)
     return BlockRows(blocks, label_cells, learner)

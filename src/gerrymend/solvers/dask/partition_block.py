@@ -9,6 +9,7 @@ import numpy as np
 from distributed import get_worker
 from numpy.typing import NDArray
 
+from gerrymend._numeric.arrays import is_device_array, on_host
 from gerrymend._numeric.merged_quantiles import SortedNumbers
 from gerrymend._numeric.sums import Array, total_by_cell
 from gerrymend._runtime.errors import ArgumentError
@@ -62,7 +63,10 @@ class PartitionBlock:
         self._rows: Any = read_partition(*parts)
         self._block: Any = None
         self._sorted: tuple[str, SortedNumbers] | None = None
-        self._store = store_if_short(_GROWTH * self._rows.features.nbytes)
+        self._store = None
+        # What is on a device takes none of the worker's memory.
+        if not is_device_array(self._rows.features):
+            self._store = store_if_short(_GROWTH * self._rows.features.nbytes)
         self._put(self._rows, "features")
 
     def is_there(self) -> bool:
@@ -93,7 +97,8 @@ class PartitionBlock:
     ) -> tuple[float, float]:
         """Become a block of the game; return the weight of the rows, and of those in the event.
 
-        With `keeps_columns` the features themselves are kept once there is a basis.
+        With `keeps_columns` the features themselves are kept once there is a basis. This game is
+        played in the worker's memory, also where its features were on a device.
         """
         rows = self._rows
         self._rows = None
@@ -103,7 +108,7 @@ class PartitionBlock:
         if len(labels):
             protected = encoding.matrix(rows.columns)
         with self._at_hand():
-            self._block = kind(rows.features, protected, labels, rows.weight, notion)
+            self._block = kind(on_host(rows.features), protected, labels, rows.weight, notion)
         self._forget(rows, "features")
         self._put(self._block.features, "columns")
         event = np.where(labels == 1, *notion.event[::-1])
@@ -136,7 +141,7 @@ class PartitionBlock:
         self._sorted = None
         check_few(len(cells))
         with self._at_hand():
-            self._block = RowBlock(rows.features, rows.weight, cells.index, len(cells))
+            self._block = RowBlock.beside(rows.features, rows.weight, cells.index, len(cells))
         self._forget(rows, "features")
         self._put(self._block, "features")
         return Entries(

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils._indexing import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from gerrymend._numeric.arrays import beside, on_host
 from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.models.mixture import SCORE_METHODS, content_of
@@ -57,11 +58,11 @@ def check_uses_weights(estimator: Any, X: Any) -> None:
         seed_estimator(model := clone(estimator), 0)  # so that only weights can make a difference
         try:
             with heard_warnings():  # of rows that stand for none
-                models.append(fit_weighted(model, rows, label, weight))
-                decided.append(model.predict(rows))
+                models.append(fit_weighted(model, rows, beside(X, label), beside(X, weight)))
+                decided.append(on_host(model.predict(rows)))
         except Exception:  # too few rows for it, perhaps; if not, its own fit will say so
             return
-    if np.array_equal(*decided) and _are_alike(models[0], models[1], rows):
+    if np.array_equal(decided[0], decided[1]) and _are_alike(models[0], models[1], rows):
         raise TypeError(
             f"estimator={estimator!r} takes sample_weight in fit and ignores it: with a thousand "
             "times the weight on either label it decides the same. The game works through weights; "
@@ -97,7 +98,7 @@ def _are_alike(first: Any, second: Any, X: Any) -> bool:
     method = next((one for one in SCORE_METHODS if hasattr(first, one)), None)
     if method is None:
         return False
-    one, other = (np.asarray(getattr(model, method)(X)) for model in (first, second))
+    one, other = (on_host(getattr(model, method)(X)) for model in (first, second))
     saturated = method == "predict_proba" and bool((one.max(axis=1) > 1 - _SATURATED).all())
     return not saturated and bool(np.allclose(one, other, rtol=_SAME_SCORE, atol=0.0))
 

@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 
+from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.cuts import best_cuts
 from gerrymend._numeric.logistic import LogisticRows
 from gerrymend._numeric.projection import TIE, Projection
@@ -330,7 +331,10 @@ def make_learner(
 def predictor_of(model: Any) -> Predictor:
     """Return what decides as a fitted classifier of 0 and 1 does, by its score if it has one."""
     if isinstance(model, LinearClassifierMixin):
-        return LinearPredictor(np.ravel(model.coef_).copy(), float(np.ravel(model.intercept_)[0]))
+        return LinearPredictor(
+            on_host(model.coef_).ravel().astype(np.float64),
+            float(on_host(model.intercept_).ravel()[0]),
+        )
     for method in SCORE_METHODS:
         if hasattr(model, method):
             return ScorePredictor(model, method, 0.0 if method == "decision_function" else 0.5)

@@ -1,4 +1,4 @@
-"""Train an estimator by `partial_fit`, on one block of rows after another, wherever they are."""
+"""Train any estimator on rows in blocks, wherever they are: on one, or one after another."""
 
 from typing import Any
 
@@ -14,6 +14,30 @@ from gerrymend.solvers.players.row_block import RowBlock
 
 # Passes over all rows at most: each carries the model from block to block, one at a time.
 _MOST_PASSES = 10
+
+
+class LearnerOfAll(BlockLearner):
+    """Any estimator that trains on rows where they are, in one block.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+    blocks : LabelCellBlocks
+        Of one block.
+    """
+
+    def __init__(self, estimator: Any, blocks: LabelCellBlocks) -> None:
+        self._estimator = estimator
+        self._blocks = blocks
+
+    def fit(self, cost: Array, *, near_last: bool = False) -> Any:
+        """Train a new model, whatever was trained before."""
+        model = clone(self._estimator)
+        return _predictor(self._blocks.ask(0, RowBlock.fit, model, self._blocks.parts(cost)))
+
+    def constant(self, decision: bool) -> ConstantPredictor:
+        """Return the predictor itself."""
+        return ConstantPredictor(decision)
 
 
 class LearnerInParts(BlockLearner):
@@ -46,8 +70,13 @@ class LearnerInParts(BlockLearner):
         for _ in range(self._n_passes):
             for number in drawn.permutation(self._blocks.filled).tolist():
                 model = self._blocks.ask(number, RowBlock.partial_fit, model, costs)
-        return CostPredictor(model) if is_regressor(model) else predictor_of(model)
+        return _predictor(model)
 
     def constant(self, decision: bool) -> ConstantPredictor:
         """Return the predictor itself."""
         return ConstantPredictor(decision)
+
+
+def _predictor(model: Any) -> Any:
+    """Return what decides as a fitted model does."""
+    return CostPredictor(model) if is_regressor(model) else predictor_of(model)

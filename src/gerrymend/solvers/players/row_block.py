@@ -2,19 +2,21 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.externals.array_api_compat import array_namespace, device, is_numpy_array
 
-from gerrymend._numeric.arrays import on_host
+from gerrymend._numeric.arrays import beside, on_host
 from gerrymend._numeric.merged_cuts import SortedScores
 from gerrymend._numeric.newton import LogisticSums, logistic_sums, pieces
 from gerrymend._numeric.projection import WeightedColumns
 from gerrymend._numeric.sums import Array
+from gerrymend.models.estimators import trains_on_tensors
 from gerrymend.models.mixture import LinearPredictor, Predictor
+from gerrymend.solvers.players.learners import fit_weighted
 
 T = TypeVar("T")
 
@@ -66,6 +68,11 @@ class RowBlock:
             self._order = self._xp.argsort(cell, stable=True)
             numbers = self._xp.arange(n_cells, device=device(cell), dtype=cell.dtype)
             self._ends = self._xp.searchsorted(cell[self._order], numbers, side="right")
+
+    @classmethod
+    def beside(cls, features: Any, weight: Array, cell: NDArray[np.intp], n_cells: int) -> Self:
+        """Return a block whose weights and label-cells are brought to its features."""
+        return cls(features, beside(features, weight), beside(features, cell), n_cells)
 
     def answer(self, method: Callable[..., T], *arguments: Any) -> T:
         """Answer a question, which is one of the methods below."""
@@ -139,20 +146,38 @@ class RowBlock:
         return (by_row < 0).astype(np.int8), np.abs(by_row) * on_host(self._weight)
 
     def partial_fit(self, model: Any, cost: Array) -> Any:
-        """Return a model that has learned of these rows too; the same one where none has weight.
+        """Return a model that has learned of these rows too; the same one where none has weight."""
+        rows, target, weight = self._to_learn(model, cost)
+        known = {} if is_regressor(model) else {"classes": np.array([0, 1], dtype=np.int8)}
+        if weight.any():
+            model.partial_fit(rows, target, sample_weight=weight, **known)
+        return model
+
+    def fit(self, model: Any, cost: Array) -> Any:
+        """Return a model that is fitted to these rows, where these are all."""
+        rows, target, weight = self._to_learn(model, cost)
+        # A regressor need not take weights where there are none.
+        weighted = None if is_regressor(model) and bool((weight == 1.0).all()) else weight
+        return fit_weighted(model, rows, target, weighted)
+
+    def _to_learn(self, model: Any, cost: Array) -> tuple[Any, Any, Any]:
+        """Return features, target and weights: where the features are, if the model takes them so.
 
         A regressor learns the cost, and a classifier the cheaper label, weighted by its worth.
         """
         if is_regressor(model):
             target: Any = on_host(self._by_row(cost))
             weight = on_host(self._weight)
-            known = {}
         else:
             target, weight = self.labelled(cost)
-            known = {"classes": np.array([0, 1], dtype=np.int8)}
-        if weight.any():
-            model.partial_fit(self.features, target, sample_weight=weight, **known)
-        return model
+        if is_numpy_array(self.features) or not trains_on_tensors(model):
+            return on_host(self.features), target, weight
+        # In the type of the features, as torch's losses want it; labels are numbers of classes.
+        kind = self.features.dtype
+        weight = self._xp.astype(self._here(weight), kind)
+        if is_regressor(model):
+            return self.features, self._xp.astype(self._here(target), kind), weight
+        return self.features, self._here(target.astype(np.int64)), weight
 
     def _score(self, predictor: Any) -> Any:
         """Return the score of each row, in float64; rows are read in pieces."""
