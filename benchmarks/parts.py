@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import (
+    anywhere,
     calibration,
     conjunctions,
     dask_rounds,
@@ -26,7 +27,17 @@ from benchmarks import (
 )
 from benchmarks.data import communities
 
-PARTS = ("rounds", "scaling", "dask", "audits", "proofs", "learning", "calibration", "peers")
+PARTS = (
+    "rounds",
+    "scaling",
+    "dask",
+    "anywhere",
+    "audits",
+    "proofs",
+    "learning",
+    "calibration",
+    "peers",
+)
 
 
 def steps_of(part, folder, *, quick):
@@ -38,6 +49,11 @@ def steps_of(part, folder, *, quick):
         "scaling": {"a round on one core": partial(scaling.figures, folder, quick=quick)},
         "dask": {
             "Dask": partial(dask_rounds.figures, folder, 100_000 if quick else dask_rounds.N_ROWS)
+        },
+        "anywhere": {
+            "anywhere": partial(anywhere.figures, folder, 1_000, 10_000, 50_000)
+            if quick
+            else partial(anywhere.figures, folder)
         },
         "audits": {
             "conjunctions": partial(conjunctions_in_full, 20_000 if quick else 1_000_000),

@@ -37,7 +37,7 @@ def blocks(*arrays, chunks=(1, 299, 300), device=DEVICE):
         slow({"estimator": SGDClassifier(loss="log_loss"), "subgroups": "marginals"}),
         slow({"estimator": LinearRegression(), "notion": "equalized_odds"}),
         slow({"estimator": LinearRegression(), **PAPERS}),
-        slow({"subgroups": "conjunctions", "solver": "multiplicative_weights"}),
+        slow({"subgroups": "marginals", "solver": "multiplicative_weights"}),
     ],
     ids=in_words,
 )
