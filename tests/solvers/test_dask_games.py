@@ -14,7 +14,7 @@ from gerrymend import OutcomeNotion, SubgroupParityClassifier, audit
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 
 from gerrymend._numeric.merged_cuts import SortedScores  # noqa: E402
 from gerrymend.inputs.attribute_bins import AttributeBins  # noqa: E402
@@ -212,14 +212,21 @@ def test_the_result_is_within_gamma_by_an_audit_of_its_own(client):
 
 @pytest.mark.parametrize(
     ("after", "time"),
-    [("logistic", 6), slow("settle", 1), slow("scores", 6), slow("decided", 3)],
+    [
+        ("logistic", 6),
+        slow("numbers", 9),
+        slow("settle", 1),
+        slow("scores", 6),
+        slow("decided", 3),
+    ],
 )
 def test_a_worker_that_dies_costs_time_and_not_the_result(client, monkeypatch, after, time):
     X, y, A, _ = problem()
     rows = lazy(X, y, A, chunks=(200, 200, 200))
 
     def fit():
-        return model(subgroups="marginals", max_iter=5).fit(
+        bins = 3 if after == "numbers" else None
+        return model(subgroups="marginals", max_iter=5, bins=bins).fit(
             rows[0], rows[1], sensitive_features=rows[2]
         )
 
@@ -254,6 +261,46 @@ def test_a_fit_that_is_cut_short_goes_on(client, tmp_path, solver):
     with Stopping("logistic", 7, press), pytest.raises(KeyboardInterrupt):
         fit(tmp_path / "fit")
     assert_same_to_the_bit(fit(tmp_path / "fit"), whole, X)
+
+
+def test_a_fit_that_is_cut_short_goes_on_on_another_cluster(client, tmp_path):
+    X, y, A, _ = problem()
+    rows = lazy(X, y, A)
+
+    def fit(checkpoint=None):
+        how = {"subgroups": "marginals", "max_iter": 5, "gamma": 0.002, "bins": 3}
+        return model(**how, checkpoint=checkpoint, checkpoint_every=0).fit(
+            rows[0], rows[1], sensitive_features=rows[2]
+        )
+
+    whole = fit()
+    with Stopping("logistic", 7, press), pytest.raises(KeyboardInterrupt):
+        fit(tmp_path / "fit")
+    with distributed.Client(
+        n_workers=3, threads_per_worker=2, processes=False, dashboard_address=":0"
+    ):
+        assert_same_to_the_bit(fit(tmp_path / "fit"), whole, X)
+
+
+def die_once(part, flag):
+    if not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return part
+
+
+def test_a_worker_that_dies_in_the_count_of_an_audit_costs_time_alone(client, tmp_path):
+    frame, there = in_parts(table())
+    frame["p"] = (frame["a"] > 0).astype(float)
+    there = there.assign(p=(there["a"] > 0).astype(float))
+    flag = tmp_path / "died"
+    dies = there.map_partitions(die_once, flag, meta=there._meta)
+    asked = {"sensitive_features": ["group", "e"], "subgroups": "conjunctions", "pos_label": "yes"}
+    ours = audit("label", "p", data=dies, decision_probabilities=True, **asked)
+    assert flag.exists()
+    theirs = audit("label", "p", data=frame, decision_probabilities=True, **asked)
+    assert ours.unfairness == theirs.unfairness
+    assert (str(ours.worst), ours.n_rows) == (str(theirs.worst), theirs.n_rows)
 
 
 def test_blocks_in_files_answer_the_same(monkeypatch, tmp_path):
