@@ -89,6 +89,30 @@ def test_other_estimators_of_scikit_learn_that_take_tensors_are_those_of_memory(
         )
 
 
+def test_a_module_in_skorch_is_trained_on_the_cost():
+    skorch = pytest.importorskip("skorch")
+
+    class Linear(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(5, 1)
+
+        def forward(self, rows):
+            return self.layer(rows)[:, 0]
+
+    X, y, A = problem()
+    net = skorch.NeuralNetRegressor(Linear, max_epochs=20, lr=0.05, verbose=0, train_split=None)
+    x, labels, protected = map(torch.as_tensor, (X, y, A))
+    torch.manual_seed(0)
+    ours = model(net, gamma=0.02).fit(x, labels, sensitive_features=protected)
+    report = audit(
+        y, ours.predict_proba(x)[:, 1].numpy(), sensitive_features=A, subgroups="conjunctions",
+        decision_probabilities=True, gamma=0.02,
+    )  # fmt: skip
+    assert report.unfairness == pytest.approx(abs(ours.worst_subgroup_.unfairness), abs=1e-9)
+    assert report.unfairness <= 0.0202
+
+
 def test_a_module_that_ignores_weights_is_refused():
     x, labels, protected = map(torch.as_tensor, problem())
     with pytest.raises(TypeError, match="takes sample_weight in fit and ignores it"):

@@ -75,15 +75,17 @@ def learns_in_parts(estimator: Any) -> bool:
 
 
 def trains_on_tensors(estimator: Any) -> bool:
-    """Return True if an estimator says, by its tags, that it trains on arrays where they are.
+    """Return True if an estimator trains on arrays where they are: it says so, or is of skorch.
 
-    Tags are scikit-learn's: `array_api_support` is what an estimator around a torch module sets.
+    It says so by scikit-learn's tags: `array_api_support` is for those around a torch module too.
 
     >>> from sklearn.linear_model import Ridge, SGDClassifier
     >>> trains_on_tensors(Ridge()), trains_on_tensors(SGDClassifier())
     (True, False)
     """
-    return bool(get_tags(estimator).array_api_support)
+    # skorch's take tensors, and its tags are those of scikit-learn's base classes.
+    is_of_skorch = any(kind.__module__.startswith("skorch.") for kind in type(estimator).__mro__)
+    return is_of_skorch or bool(get_tags(estimator).array_api_support)
 
 
 # Parameters of a logistic regression that move its optimum in a known way, or not at all.
