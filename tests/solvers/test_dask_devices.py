@@ -11,8 +11,6 @@ from gerrymend import LinearThresholds
 from tests.marks import slow
 from tests.solvers.test_dask_games import assert_same, da, dask_blocks, in_words, model, problem
 
-torch = pytest.importorskip("torch")
-
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 DEVICE = "cpu"
@@ -21,6 +19,8 @@ PAPERS = {"solver": "fictitious_play", "subgroups": LinearThresholds(search="reg
 
 def blocks(*arrays, chunks=(1, 299, 300), device=DEVICE):
     """Collections of Dask of which each block becomes a tensor, on the worker that has it."""
+    # Here, and not above: to import it takes seconds, and only these tests need it.
+    torch = pytest.importorskip("torch")
     return [
         da.from_array(one, (chunks, *one.shape[1:])).map_blocks(
             torch.as_tensor, device=device, dtype=one.dtype, meta=one[:0]

@@ -365,6 +365,16 @@ def test_too_many_label_cells_are_cut_into_as_many_bins_as_fit(client, monkeypat
     assert_same_to_the_bit(asked.fit(rows[0], rows[1], sensitive_features=rows[2]), ours, X)
 
 
+def test_a_partition_with_too_many_label_cells_sends_none(monkeypatch):
+    X, y, A, weight = problem()
+    block = PartitionBlock(X, y, A, weight)
+    asked = 1, {"attribute_0": None, "attribute_1": None}, {}
+    values = block.answer(PartitionBlock.label_cells, *asked)
+    assert np.array_equal(values, np.unique(np.column_stack([y, A]), axis=0))
+    monkeypatch.setattr(partition_block, "MOST_LABEL_CELLS", len(values) - 1)
+    assert block.answer(PartitionBlock.label_cells, *asked) is None
+
+
 def test_too_many_label_cells_for_any_bins_are_refused_with_a_remedy(client, monkeypatch):
     X, y, A, _ = problem()
     monkeypatch.setattr(partition_block, "MOST_LABEL_CELLS", 7)  # of this process

@@ -248,8 +248,8 @@ def _check_trainable(X: Any, estimator: Any) -> None:
         check_learns_in_parts(estimator, X.shape[1] if X.ndim == 2 else 1)
         return
     others = (
-        "One that says in its tags that it trains on arrays like these (array_api_support), such "
-        "as one around a module of torch, can be the estimator too."
+        "One of skorch, or that says in its tags that it trains on arrays like these "
+        "(array_api_support), as one around a module of torch may, can be the estimator too."
     )
     if of_dask:
         others = (

@@ -10,6 +10,7 @@ import numpy as np
 from gerrymend._numeric.merged_quantiles import merged_quantile_cuts
 from gerrymend._runtime.errors import users_line
 from gerrymend.inputs.attribute_bins import MOST_ATTRIBUTE_BINS, AttributeBins
+from gerrymend.inputs.protected import Column, distinct_rows
 from gerrymend.solvers.dask import partition_block
 from gerrymend.solvers.dask.blocks import DaskBlocks
 from gerrymend.solvers.dask.partition_block import Levels, PartitionBlock
@@ -68,7 +69,8 @@ def _are_too_many(blocks: DaskBlocks, settled: tuple[Any, Levels, Levels], n_row
         parts.append(part)
     if sum(len(part) for part in parts) <= most:
         return False
-    return len(np.unique(np.concatenate(parts), axis=0)) > most
+    columns = [Column("", values) for values in np.concatenate(parts).T]
+    return len(distinct_rows(columns)) > most
 
 
 def _as_fine_as_fits(n_numbers: int, levels: Levels, controls: Levels) -> int:
