@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._numeric.places import MEMORY, Place
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError, Subject
 from gerrymend.inputs.arrays import as_table, unmasked
@@ -108,13 +109,16 @@ class Cells:
         return len(self.columns[0].values)
 
     def sorted_by(
-        self, labels: NDArray[np.intp], *others: NDArray[Any]
+        self, labels: NDArray[np.intp], *others: NDArray[Any], place: Place = MEMORY
     ) -> tuple[NDArray[np.intp], "Cells"]:
         """Return the order of rows by label, cell and all others, and the cells in that order.
 
         By label, the event of a notion is a slice; by cell, its sums read memory in order.
         """
-        order = np.lexsort((*others, self.index, labels))
+        if others or place.is_memory:
+            order = np.lexsort((*others, self.index, labels))
+        else:
+            order = place.order(labels * len(self) + self.index)
         return order, replace(self, index=self.index[order])
 
 
@@ -191,12 +195,14 @@ def select_columns(
     return {name: found[name] for name in wanted}
 
 
-def ranked(values: Array) -> tuple[Array, NDArray[np.intp]]:
+def ranked(values: Array, place: Place = MEMORY) -> tuple[Array, NDArray[np.intp]]:
     """Return the distinct values in order, and the rank of each value among them.
 
     >>> [part.tolist() for part in ranked(np.array([30.0, 10.0, 30.0]))]
     [[10.0, 30.0], [1, 0, 1]]
     """
+    if not place.is_memory:
+        return place.ranks(values)
     low = float(values.min())
     high = float(values.max())
     distinct: Array
@@ -229,7 +235,7 @@ def check_kinds(found: Mapping[str, Column], wanted: Mapping[str, str], argument
             )
 
 
-def distinct_rows(columns: Sequence[Column]) -> Cells:
+def distinct_rows(columns: Sequence[Column], place: Place = MEMORY) -> Cells:
     """Group rows that share all values into cells, in lexicographic order of the values.
 
     Ranks are the digits of one number as long as it fits into 64 bits, so that one sort serves all
@@ -242,25 +248,26 @@ def distinct_rows(columns: Sequence[Column]) -> Cells:
             digits = len(column.categories)
             rank = column.values.astype(np.intp)
         else:
-            distinct, rank = ranked(column.values)
+            distinct, rank = ranked(column.values, place)
             digits = len(distinct)
         if size * digits >= 2**62:
-            key, size = _renumbered(key, size)  # now at most the number of rows: the product fits
+            # Now at most the number of rows: the product fits.
+            key, size = _renumbered(key, size, place)
         key *= digits
         key += rank
         size *= digits
-    key, size = _renumbered(key, size)
+    key, size = _renumbered(key, size, place)
     one_row = np.empty(size, dtype=np.intp)
     one_row[key] = np.arange(len(key))  # any row of a cell can stand for it
     return Cells(take_rows(columns, one_row), key)
 
 
-def _renumbered(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], int]:
+def _renumbered(key: NDArray[np.intp], size: int, place: Place) -> tuple[NDArray[np.intp], int]:
     """Replace keys below `size` by their ranks among those that occur; return also their number."""
     if size <= 4 * len(key):
         present, rank = _dense_ranks(key, size)
     else:
-        present, rank = np.unique(key, return_inverse=True)
+        present, rank = place.ranks(key)
     return rank.astype(np.intp, copy=False), len(present)
 
 

@@ -9,12 +9,22 @@ from sklearn.externals.array_api_compat import array_namespace, device
 from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.sample import Sample
+from gerrymend.solvers import ExponentiatedGradient, GameSolver
 from gerrymend.solvers.blocks import LocalBlocks
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.block_learners import learner_from_sums
-from gerrymend.solvers.players.block_rows import BlockRows, LabelCellBlocks
+from gerrymend.solvers.players.block_rows import (
+    BlockRows,
+    CellBlocks,
+    LabelCellBlocks,
+    PlacedBlock,
+)
 from gerrymend.solvers.players.row_block import RowBlock
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.device import check_beside
+
+# Label-cells from which on a device computes with vectors over them sooner than they travel.
+LONG = 200_000
 
 
 def read_device(
@@ -62,6 +72,22 @@ def rows_on_device(
         X, xp.asarray(weight, device=there), xp.asarray(place, device=there), len(label_cells)
     )
     # One block that has every label-cell, numbered as here.
-    blocks = LabelCellBlocks(LocalBlocks([block]), [np.arange(len(label_cells))], len(label_cells))
-    learner = learner_from_sums(estimator, blocks, label_cells.weight, auditor.base_cost)
+    blocks: CellBlocks = PlacedBlock(block)
+    if auditor.place.is_memory:
+        every = np.arange(len(label_cells))
+        blocks = LabelCellBlocks(LocalBlocks([block]), [every], len(label_cells))
+    weighed = auditor.place.put(label_cells.weight)
+    learner = learner_from_sums(estimator, blocks, weighed, auditor.base_cost)
     return BlockRows(blocks, label_cells, learner)
+
+
+def has_long_vectors(label_cells: LabelCells, solver: GameSolver) -> bool:
+    """Return whether vectors over label-cells are so long that they had better be with the rows.
+
+    Only the default solver plays with vectors elsewhere, and strata are compared in memory.
+    """
+    return (
+        len(label_cells) >= LONG
+        and label_cells.stratum is None
+        and isinstance(solver, ExponentiatedGradient)
+    )

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers.base import Equilibrium, Round, RulesByNotion, State
@@ -132,7 +133,7 @@ class PoolGame:
             return []
         self._told = True
         assert at.standing is not None
-        votes = at.number * self._pool.decided(at.standing.weights)[None]
+        votes = at.number * on_host(self._pool.decided(at.standing.weights))[None]
         error = np.array([at.standing.error])
         looks = self._at.stage == Stage.LOOKING
         return [Round(at.number, error, np.array([at.standing.unfairness]), votes, looks)]

@@ -1,0 +1,199 @@
+"""Cells on a device, whose circles are swept by sorts and running sums there.
+
+The same answers as `MemoryCircles` gives, for cells that lie with the residuals on a device. Only
+directions and single numbers travel. Residuals are rounded to a grid on which no sum of them rounds
+(`_numeric.sums`): a device adds in no order that is known, and this way it doesn't matter.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from joblib import cpu_count
+from numpy.typing import NDArray
+
+from gerrymend._numeric.arrays import on_host
+from gerrymend._numeric.newton import LogisticSums, logistic_sums, minimise
+from gerrymend._numeric.places import Place
+from gerrymend._numeric.projection import TIE
+from gerrymend._numeric.sums import Array, exactly_summable
+from gerrymend.subgroups.base import Found
+from gerrymend.subgroups.thresholds.circles import (
+    LOGISTIC_C,
+    Climb,
+    Clusters,
+    MemoryCircles,
+    Side,
+    Wanted,
+)
+from gerrymend.subgroups.thresholds.clusters import clusters_of
+from gerrymend.subgroups.thresholds.great_circles import SAME_ANGLE
+
+
+class PlacedCircles:
+    """The cells of others, put at a place.
+
+    Parameters
+    ----------
+    here : MemoryCircles
+        The cells in memory, which are let go of.
+    place : Place
+
+    Examples
+    --------
+    >>> cells = MemoryCircles(lambda: np.array([[-1.0, 0.0, 1.0], [1.0, 1.0, 1.0]]))
+    >>> placed = PlacedCircles(cells, Place())
+    >>> wanted = placed.wanted(np.array([-0.5, 0.0, 0.5]), np.zeros(3, dtype=int), 0)
+    >>> placed.climb(wanted, Climb(np.array([0.0, 1.0])), 10, 1e-12).value
+    0.5
+    """
+
+    def __init__(self, here: MemoryCircles, place: Place) -> None:
+        self._here = here
+        self._place = place
+        self._xp = place.xp
+        self._z = place.put(here.z)
+        self.size = here.size
+        self.n_cells = here.n_cells
+
+    def release(self) -> None:
+        """Keep z, which takes nothing of memory."""
+        return None
+
+    def wanted(self, residual: Any, rows: NDArray[np.intp], smallest: int) -> Wanted:
+        """Return what a climb is to find, on a grid; no rows where groups may be of any size."""
+        rows = self._place.put(rows) if smallest else rows
+        return Wanted.of(exactly_summable(residual), rows, smallest)
+
+    def climb(self, wanted: Wanted, at: Climb, most: int, least_gain: float) -> Climb:
+        """Go on with a climb, as `great_circles.ascend` does."""
+        direction, _, since_gain, turn = at
+        u = self._along(direction)
+        value = self._measured(u, wanted)
+        for _ in range(most):
+            if since_gain >= self.size:
+                break
+            axis = turn
+            turn = (turn + 1) % self.size
+            since_gain += 1
+            angle = self._best_on_circle(u, self._z[axis], wanted)
+            candidate = np.cos(angle) * direction
+            candidate[axis] += np.sin(angle)
+            length = float(np.linalg.norm(candidate))
+            if np.isnan(angle) or length == 0.0:
+                continue
+            candidate /= length
+            moved = self._along(candidate)
+            new_value = self._measured(moved, wanted)
+            if new_value > value + least_gain:
+                direction = candidate
+                u = moved
+                value = new_value
+                since_gain = 0
+        return Climb(direction, value, since_gain, turn)
+
+    def _best_on_circle(self, first: Any, second: Any, wanted: Wanted) -> float:
+        """Return the angle of `great_circles.best_on_circle`; NaN if there is none."""
+        xp = self._xp
+        moves = first != 0.0
+        # Just after angle 0: a row with f = 0 changes sides at 0, and has the sign of s from there.
+        is_in = xp.where(moves, first > 0.0, second > 0.0)
+        slope = xp.where(moves, second / xp.where(moves, first, 1.0), -xp.inf)
+        order = xp.argsort(slope, stable=True)
+        slope = xp.take(slope, order, axis=0)
+        angles = xp.atan2(xp.ones_like(slope), -slope)
+        # An arc ends at each angle, from the one before; the first begins at 0, the last ends at π.
+        zero = xp.zeros_like(angles[:1])
+        begins = xp.concat([zero, angles])
+        ends = xp.concat([angles, zero + np.pi])
+        values = abs(self._passed(wanted.residual, is_in, moves, order) - wanted.half)
+        allowed = ends - begins > SAME_ANGLE
+        if wanted.smallest:
+            inside = self._passed(wanted.rows, is_in, moves, order)
+            total = xp.sum(wanted.rows)
+            allowed &= (inside >= wanted.smallest) & (inside <= total - wanted.smallest)
+        best = int(xp.argmax(xp.where(allowed, values, -1.0)))
+        return float(begins[best] + ends[best]) / 2 if bool(allowed[best]) else np.nan
+
+    def _passed(self, values: Any, is_in: Any, moves: Any, order: Any) -> Any:
+        """Return the sum over those inside, in each arc of the circle."""
+        xp = self._xp
+        none = xp.zeros_like(values)
+        start = xp.sum(xp.where(is_in, values, none))
+        change = xp.where(moves, xp.where(is_in, -values, values), none)
+        changed = xp.take(change, order, axis=0)
+        return start + xp.cumulative_sum(changed, axis=0, include_initial=True)
+
+    def _along(self, direction: Array) -> Any:
+        return self._place.put(direction) @ self._z
+
+    def _measured(self, u: Any, wanted: Wanted) -> float:
+        """Return what `great_circles.measure` does."""
+        members = u > TIE
+        if wanted.smallest:
+            inside = int(self._summed(wanted.rows, members))
+            if not wanted.smallest <= inside <= int(self._xp.sum(wanted.rows)) - wanted.smallest:
+                return -1.0
+        return abs(float(self._summed(wanted.residual, members)) - wanted.half)
+
+    def _summed(self, values: Any, members: Any) -> Any:
+        return self._xp.sum(self._xp.where(members, values, self._xp.zeros_like(values)))
+
+    def value(self, wanted: Wanted, direction: Array) -> float:
+        """Return the |value| of a direction; −1 if its group is too small or too large."""
+        return self._measured(self._along(direction), wanted)
+
+    def side(self, residual: Any, direction: Array) -> Side:
+        """Return who is above the threshold of a direction."""
+        xp = self._xp
+        u = self._along(direction)
+        members = u > TIE
+        size = int(xp.sum(xp.astype(members, xp.int64)))
+        first = int(xp.argmax(xp.astype(members, xp.int8)))
+        is_tied = bool(xp.any(abs(u) <= TIE))
+        return Side(float(self._summed(residual, members)), size, first, is_tied)
+
+    def found(self, residuals: Any, directions: Array) -> Found:
+        """Return the groups of directions, with the values of a residual each."""
+        members = self._place.as_numbers(self._along(directions) > TIE)
+        values = on_host(self._xp.sum(residuals * members, axis=1))
+        return Found(values, members, directions)
+
+    def clusters(self, most: int) -> Clusters:
+        """Return the clusters, whose sums come here."""
+        of_cell, means = clusters_of(on_host(self._z)[:-1], most)
+        order = self._place.put(np.argsort(of_cell, kind="stable"))
+        ends = self._place.put(np.cumsum(np.bincount(of_cell)))
+
+        def added(values: Any) -> NDArray[Any]:
+            # Exact, as values are on a grid; so is their difference.
+            totals = self._xp.cumulative_sum(self._xp.take(values, order, axis=0), axis=0)
+            return np.diff(on_host(self._xp.take(totals, ends - 1, axis=0)), prepend=0)
+
+        def summed(wanted: Wanted) -> Wanted:
+            rows = added(wanted.rows) if wanted.smallest else np.zeros(len(ends), dtype=np.intp)
+            return wanted._replace(residual=added(wanted.residual), rows=rows)
+
+        return Clusters(means, summed)
+
+    def side_by_side(self, work: Callable[[int], Array], numbers: Sequence[int]) -> list[Array]:
+        """Use the cores that a device leaves idle: compiled loops let go of Python's lock."""
+        with ThreadPoolExecutor(max_workers=min(len(numbers), cpu_count())) as threads:
+            return list(threads.map(work, numbers))
+
+    def products(self, residual: Any) -> Array:
+        """Return z·W."""
+        return on_host(self._z @ residual)
+
+    def logistic(self, residual: Any, steps: int) -> Array:
+        """Fit from sums, by Newton's method."""
+        columns = self._z[:-1].T
+
+        def sums_at(coefficients: Array, *, curved: bool) -> LogisticSums:
+            # The cheaper label is the sign of W, and what it is worth is |W|.
+            return logistic_sums(columns, residual, coefficients, curved=curved)
+
+        total = float(self._xp.sum(abs(residual)))
+        found = minimise(sums_at, np.zeros(self.size), total=total, C=LOGISTIC_C, max_iter=steps)
+        return found.coefficients
