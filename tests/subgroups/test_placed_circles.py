@@ -165,7 +165,9 @@ def test_any_class_answers_for_residuals_elsewhere(place, subgroups):
 def test_rows_are_sorted_there_as_they_are_here(place, whole):
     rng = np.random.default_rng(2)
     values = rng.standard_normal((3, 500))
-    columns = read_columns({name: np.rint(v) if whole else v for name, v in zip("abc", values)})
+    columns = read_columns(
+        {name: np.rint(v) if whole else v for name, v in zip("abc", values, strict=True)}
+    )
     here = distinct_rows(columns)
     there = distinct_rows(columns, place)
     np.testing.assert_array_equal(there.index, here.index)

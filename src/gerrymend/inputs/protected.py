@@ -32,6 +32,8 @@ from gerrymend.inputs.text_numbers import DROP_ROWS, check_no_numbers
 from gerrymend.inputs.validation import frame_of, is_frame, is_series, same_name
 
 MISSING_LABEL = "(missing)"
+# Values that are looked at before all others.
+_FEW = 1000
 # How numbers are cut into ranges: the command line has an option.
 IN_RANGES = Argument("pandas.cut")
 
@@ -83,7 +85,11 @@ class Column:
     @property
     def is_whole(self) -> bool:
         """True if these are numbers without a fraction, as years of age."""
-        return self.categories is None and bool((self.values == np.floor(self.values)).all())
+        if self.categories is not None:
+            return False
+        # Of measurements the first few tell, without a pass over millions.
+        parts = (self.values[:_FEW], self.values[_FEW:])
+        return all(bool((part == np.floor(part)).all()) for part in parts)
 
     def equals(self, value: Any) -> NDArray[np.bool_]:
         """Return a mask of the rows that have this category, or this number."""

@@ -54,6 +54,7 @@ class PlacedCircles:
         self._place = place
         self._xp = place.xp
         self._z = place.put(here.z)
+        self._n_cores = cpu_count()
         self.size = here.size
         self.n_cells = here.n_cells
 
@@ -96,32 +97,64 @@ class PlacedCircles:
     def _best_on_circle(self, first: Any, second: Any, wanted: Wanted) -> float:
         """Return the angle of `great_circles.best_on_circle`; NaN if there is none."""
         xp = self._xp
+        is_in = first > 0.0
+        slope = second / first
         moves = first != 0.0
-        # Just after angle 0: a row with f = 0 changes sides at 0, and has the sign of s from there.
-        is_in = xp.where(moves, first > 0.0, second > 0.0)
-        slope = xp.where(moves, second / xp.where(moves, first, 1.0), -xp.inf)
+        still = None
+        if not bool(xp.all(moves)):
+            # A row with f = 0 changes sides at angle 0, and has the sign of s from there on.
+            still = ~moves
+            is_in = is_in | (still & (second > 0.0))
+            slope = xp.where(moves, slope, -xp.inf)
         order = xp.argsort(slope, stable=True)
-        slope = xp.take(slope, order, axis=0)
-        angles = xp.atan2(xp.ones_like(slope), -slope)
-        # An arc ends at each angle, from the one before; the first begins at 0, the last ends at π.
-        zero = xp.zeros_like(angles[:1])
-        begins = xp.concat([zero, angles])
-        ends = xp.concat([angles, zero + np.pi])
-        values = abs(self._passed(wanted.residual, is_in, moves, order) - wanted.half)
-        allowed = ends - begins > SAME_ANGLE
+        # cot φ = −slope, so an angle is π/2 + arctan of the slope, less π/2 in what follows. An arc
+        # lies between each angle and the next; one more is before them all, and one behind.
+        angles = xp.atan(xp.take(slope, order, axis=0))
+        values = abs(self._passed(wanted.residual, is_in, still, order) - wanted.half)
+        allowed = angles[1:] - angles[:-1] > SAME_ANGLE
+        inside = None
         if wanted.smallest:
-            inside = self._passed(wanted.rows, is_in, moves, order)
-            total = xp.sum(wanted.rows)
-            allowed &= (inside >= wanted.smallest) & (inside <= total - wanted.smallest)
-        best = int(xp.argmax(xp.where(allowed, values, -1.0)))
-        return float(begins[best] + ends[best]) / 2 if bool(allowed[best]) else np.nan
+            inside = self._passed(wanted.rows, is_in, still, order)
+            allowed &= self._is_large(inside[1:-1], wanted)
+        between = xp.where(allowed, values[1:-1], -1.0)
+        best = xp.argmax(between)
+        ends = xp.stack([angles[0], angles[-1], angles[best], angles[best + 1]])
+        highest = xp.stack([values[0], values[-1], between[best]])
+        return self._highest_arc(on_host(ends), on_host(highest), inside, wanted)
 
-    def _passed(self, values: Any, is_in: Any, moves: Any, order: Any) -> Any:
+    def _highest_arc(self, ends: Array, highest: Array, inside: Any, wanted: Wanted) -> float:
+        """Return the middle of the first arc, the last or the best between, whichever is highest.
+
+        The earlier of two that are as high; NaN where none is.
+        """
+        quarter = np.pi / 2
+        arcs = [(-quarter, ends[0]), (ends[2], ends[3]), (ends[1], quarter)]
+        values = [highest[0], highest[2], highest[1]]
+        large = [True, True, True]
+        if inside is not None:
+            large = [bool(self._is_large(inside[0], wanted)), True]
+            large.append(bool(self._is_large(inside[-1], wanted)))
+        angle = np.nan
+        best = -1.0
+        for (begin, end), value, is_large in zip(arcs, values, large, strict=True):
+            if is_large and value > best and end - begin > SAME_ANGLE:
+                best = value
+                angle = (begin + end) / 2 + quarter
+        return float(angle)
+
+    def _is_large(self, inside: Any, wanted: Wanted) -> Any:
+        """Return where so many rows are in, and out."""
+        outside = self._xp.sum(wanted.rows) - inside
+        return (inside >= wanted.smallest) & (outside >= wanted.smallest)
+
+    def _passed(self, values: Any, is_in: Any, still: Any, order: Any) -> Any:
         """Return the sum over those inside, in each arc of the circle."""
         xp = self._xp
-        none = xp.zeros_like(values)
-        start = xp.sum(xp.where(is_in, values, none))
-        change = xp.where(moves, xp.where(is_in, -values, values), none)
+        change = xp.where(is_in, -values, values)
+        # Of those inside, −change less the change of those outside is the sum of all.
+        start = (xp.sum(values) - xp.sum(change)) / 2
+        if still is not None:
+            change = xp.where(still, xp.zeros_like(change), change)
         changed = xp.take(change, order, axis=0)
         return start + xp.cumulative_sum(changed, axis=0, include_initial=True)
 
@@ -179,7 +212,7 @@ class PlacedCircles:
 
     def side_by_side(self, work: Callable[[int], Array], numbers: Sequence[int]) -> list[Array]:
         """Use the cores that a device leaves idle: compiled loops let go of Python's lock."""
-        with ThreadPoolExecutor(max_workers=min(len(numbers), cpu_count())) as threads:
+        with ThreadPoolExecutor(max_workers=min(len(numbers), self._n_cores)) as threads:
             return list(threads.map(work, numbers))
 
     def products(self, residual: Any) -> Array:
