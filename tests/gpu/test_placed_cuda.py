@@ -38,6 +38,7 @@ def place(request):
     return Place.of(pytest.importorskip("cupy").zeros(1))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("library", ["torch", "cupy"])
 @pytest.mark.parametrize("subgroups", ["conjunctions", "marginals", "value_sets"])
 def test_the_default_game_is_that_of_memory_to_1e_6(monkeypatch, subgroups, library):
