@@ -16,7 +16,7 @@ import torch
 from sklearn.linear_model import LinearRegression
 
 from benchmarks.recording import RESULTS, record
-from gerrymend import LinearThresholds, SubgroupParityClassifier, audit
+from gerrymend import LinearThresholds, SubgroupParityClassifier
 from gerrymend.notions import FALSE_POSITIVE_RATE
 from gerrymend.solvers import FictitiousPlay
 from gerrymend.solvers.regression.array_block import ArrayBlock
@@ -27,8 +27,6 @@ from gerrymend.subgroups.linear_rule import Term
 
 DEVICE = "cuda"
 N_PROTECTED = 5
-GAMMA = 0.005
-AUDIT_SECONDS = 20.0
 
 
 def seconds_of(work, repeats=10):
@@ -129,62 +127,6 @@ def path(n, d, gammas, n_rounds, tol):
     }
 
 
-def people(n, d, n_numbers, seed=0):
-    """Rows of a default fit: numbers as protected attributes, or three categorical ones."""
-    made = torch.Generator(device=DEVICE).manual_seed(seed)
-    normal = {"generator": made, "device": DEVICE, "dtype": torch.float32}
-    X = torch.randn(n, d, **normal)
-    if n_numbers:
-        A = X[:, :n_numbers].contiguous()
-        pull = A[:, 0] * A[:, 1]
-    else:
-        sizes = (2, 5, 9)
-        A = torch.stack(
-            [torch.randint(0, k, (n,), generator=made, device=DEVICE) for k in sizes], dim=1
-        )
-        X[:, :3] = A.to(torch.float32)
-        pull = 2.0 * (A[:, 0] == 0) * (A[:, 1] == 1) - 0.3 * (A[:, 2] > 6)
-    score = X[:, 5:15].sum(1) / 3 + pull + torch.randn(n, **normal)
-    return X, A, (score > 0).to(torch.int8)
-
-
-def default_fit(n, d, n_numbers, **settings):
-    """What a whole default fit costs a user, and what an audit of its decisions finds afterwards.
-
-    The audit knows nothing of the fit: it has labels, probabilities and attributes in memory.
-    """
-    model = SubgroupParityClassifier(gamma=GAMMA, random_state=0, **settings)
-    os.environ["SCIPY_ARRAY_API"] = "1"
-    with sklearn.config_context(array_api_dispatch=True), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        X, A, y = people(300_000, d, n_numbers)
-        # Loads libraries, and compiles.
-        sklearn.clone(model).set_params(max_iter=3).fit(X, y, sensitive_features=A)
-        X, A, y = people(n, d, n_numbers)
-        torch.cuda.synchronize()
-        torch.cuda.reset_peak_memory_stats()
-        start = time.perf_counter()
-        model.fit(X, y, sensitive_features=A)
-        torch.cuda.synchronize()
-        seconds = time.perf_counter() - start
-        peak = torch.cuda.max_memory_allocated()
-        decided = model.predict_proba(X)[:, 1].cpu().numpy()
-        report = audit(
-            y.cpu().numpy(), decided, sensitive_features=A.cpu().numpy(), gamma=GAMMA,
-            subgroups=model.subgroups, decision_probabilities=True, budget=AUDIT_SECONDS,
-        )  # fmt: skip
-    return {
-        "fit_s": seconds,
-        "rounds": model.n_iter_,
-        "error": float(model.history_["error"][-1]),
-        "unfairness": float(model.history_["unfairness"][-1]),
-        "certified": bool(model.certified_),
-        "audited": report.unfairness,
-        "audited_bound": report.upper_bound,
-        "peak_gb": peak / 1e9,
-    }
-
-
 def floor_ms(n, d, n_games, speed):
     """A round's least: the event's half of the basis twice, of the protected one twice, the rest
     of the basis once in 64 rounds, and the games' votes, pressure and members read and written."""
@@ -216,16 +158,6 @@ def main(folder=RESULTS):
     for tol, rounds_of_path in ((None, 120), (None, n_rounds), (0.002, n_rounds)):
         name = f"fit_path, n={n}, d={d}, {len(gammas)} gammas, {rounds_of_path} rounds, tol={tol}"
         measured[name] = path(n, d, gammas, rounds_of_path, tol)
-        print(name, json.dumps(measured[name]), flush=True)
-    fits = {
-        "default fit, n=10^7, d=100, 5 numbers": (10_000_000, 100, 5, {}),
-        "certified fit, n=10^7, d=100, 3 categorical": (
-            10_000_000, 100, 0, {"subgroups": "value_sets", "certify": True},
-        ),
-    }  # fmt: skip
-    for name, (n, d, n_numbers, settings) in fits.items():
-        torch.cuda.empty_cache()
-        measured[name] = default_fit(n, d, n_numbers, **settings)
         print(name, json.dumps(measured[name]), flush=True)
     device = {
         "device": torch.cuda.get_device_name(),
