@@ -146,12 +146,15 @@ def _median_trait(
     ends = float(column.values.min()), float(column.values.max())
     if ends[0] == ends[1]:
         return None
-    own = _quantile(column.values, inside, 0.5)
+    order = np.argsort(column.values)
+    ascending = column.values[order]
+    everyone = n_rows[order]
+    own = _quantile(ascending, inside[order], 0.5)
     below = float(n_rows[column.values < own].sum() + n_rows[column.values <= own].sum())
     far = abs(below / (2 * n_rows.sum()) - 0.5)
     # To two digits of the middle 80 % of people: nobody's own number, where numbers are fine. A
     # few that are far away, 9999 for unknown, don't make it coarse.
-    low, middle, high = (_quantile(column.values, n_rows, part) for part in (0.1, 0.5, 0.9))
+    low, middle, high = (_quantile(ascending, everyone, part) for part in (0.1, 0.5, 0.9))
     apart = high - low or ends[1] - ends[0]
     step = 10.0 ** (math.floor(math.log10(apart)) - 1) or 5e-324  # floats have no smaller one
     shown, overall = (float(f"{_to_step(value, step):.12g}") for value in (own, middle))
@@ -164,9 +167,8 @@ def _to_step(value: float, step: float) -> float:
     return round(quotient) * step if math.isfinite(quotient) else value
 
 
-def _quantile(values: Array, rows: NDArray[np.intp], part: float) -> float:
-    """Return the least value that this part of the rows, or more, do not exceed."""
-    order = np.argsort(values, kind="stable")
-    counted = np.cumsum(rows[order])
+def _quantile(ascending: Array, rows: NDArray[np.intp], part: float) -> float:
+    """Return the least of ascending values that this part of the rows, or more, do not exceed."""
+    counted = np.cumsum(rows)
     # In tenths, which are whole: no rounding decides.
-    return float(values[order][np.searchsorted(10 * counted, round(10 * part) * counted[-1])])
+    return float(ascending[np.searchsorted(10 * counted, round(10 * part) * counted[-1])])

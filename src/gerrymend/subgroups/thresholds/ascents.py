@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array
 from gerrymend.subgroups.base import check_cells, value_of_all
+from gerrymend.subgroups.thresholds.arcs import Arcs
 from gerrymend.subgroups.thresholds.clusters import clusters_of
 from gerrymend.subgroups.thresholds.great_circles import ascend, measure
 
@@ -19,6 +20,7 @@ _LEAST_GAIN = 1e-12
 # How far starts are from the best direction so far, in turn; ∞ is anywhere. Many short ascents from
 # near the best find more in the same time than few long ones, and far ones help in few dimensions.
 _STEPS = (np.inf, 0.1, 1.0, 0.1)
+_NEAR_STEPS = (0.3, 0.1)
 # Drawn starts after which a search begins again, far from all that it has found. Of 41 mixtures of
 # 100 to 2,000 rows and 6 to 14 dimensions, 8 chains of 100 starts miss 0.6 % of the worst that is
 # known in the mean and 3 % at most; one of 800 misses 1.4 % and 8 %, one of 100 5 % and 15 %.
@@ -32,7 +34,9 @@ _MANY_CELLS = 100_000
 _MOST_CLUSTERS = 4096
 _FEWEST_CHAINS = 4
 _STARTS_A_CHAIN = 10
-_CLUSTER_CHAIN = 25
+_CLUSTER_CHAIN = 16
+_FEWEST_DRAWS = 2
+_STARTS_A_DRAW = 5
 # Rows of all circles between two looks at the clock: some tenths of a second. To sort a row takes
 # as long as to read so many numbers, which each circle that leads higher does for every column.
 _STRETCH = 2_000_000
@@ -79,12 +83,25 @@ class Ascent:
         """The number of cells."""
         return int(self.zt.shape[1])
 
-    def of_cells(self, chosen: NDArray[np.bool_]) -> Array:
-        """Return the standardised columns of some cells, one a column, in one copy."""
-        z = np.empty((int(np.count_nonzero(chosen)), len(self.zt) - 1))
+    def points(self, residual: Array) -> tuple[Array, Array]:
+        """Return points of W ≠ 0, their standardised columns one a column, and W of each.
+
+        They are cells; of very many, the means of clusters, once with the W above 0 of their cells
+        and once with that below.
+        """
+        means = self.zt
+        parts = [residual]
+        if self.n_cells >= _MANY_CELLS:
+            of_cell, over = self._clusters
+            means = over.zt
+            parts = [np.bincount(of_cell, np.maximum(side * residual, 0.0)) for side in (1, -1)]
+            parts[1] *= -1.0
+        counted = [np.flatnonzero(part) for part in parts]
+        z = np.empty((sum(map(len, counted)), len(means) - 1))
         for k in range(z.shape[1]):
-            z[:, k] = self.zt[k, chosen]
-        return z
+            np.concatenate([means[k, some] for some in counted], out=z[:, k])
+        weights = [part[some] for part, some in zip(parts, counted, strict=True)]
+        return z, np.concatenate(weights)
 
     def best(
         self,
@@ -106,7 +123,9 @@ class Ascent:
             restarts = 0
         if restarts and self.n_cells >= _MANY_CELLS:
             starts = self._from_clusters(residual, rows, smallest, starts, restarts, deadline)
-            restarts = 0
+            numbers = range(_FEWEST_DRAWS + restarts // _STARTS_A_DRAW)
+            near = self._chain(residual, rows, smallest, starts, numbers, deadline, near=True)
+            return near.direction, near.value
         best = self._chain(residual, rows, smallest, starts, range(min(restarts, _CHAIN)), deadline)
         for first in range(_CHAIN, restarts, _CHAIN):
             if time.monotonic() >= deadline:
@@ -163,11 +182,15 @@ class Ascent:
         numbers: range,
         deadline: float,
         n_before: int = 0,
+        near: bool = False,
     ) -> "_Reached":
         """Ascend from given starts and then from drawn ones, many of them near the best so far.
 
         `n_before` is the number of starts that other chains were given, so that no two draw alike.
+        Where all starts are `near` the best, arcs do for circles.
         """
+        climb = self._climb_arcs if near else self._climb
+        steps = _NEAR_STEPS if near else _STEPS
         half = float(value_of_all(residual)) / 2
         size = len(self.zt)
         everyone = np.zeros(size)
@@ -180,10 +203,10 @@ class Ascent:
                 start = starts[i]
             else:
                 start = self._draw(i)
-                step = _STEPS[i % len(_STEPS)]
+                step = steps[i % len(steps)]
                 if np.isfinite(step):
                     start = best.direction + step * start / np.sqrt(size)
-            direction, value = self._climb(start, residual, half, rows, smallest, deadline)
+            direction, value = climb(start, residual, half, rows, smallest, deadline)
             if value > best.value - _LEAST_GAIN:
                 direction, members = self._worse_side(direction, residual, half)
                 reached = _Reached(direction, value, members)
@@ -222,6 +245,18 @@ class Ascent:
             )  # fmt: skip
             if since_gain >= len(direction) or time.monotonic() >= deadline:
                 return direction, value
+
+    def _climb_arcs(
+        self,
+        start: Array,
+        residual: Array,
+        half: float,
+        rows: NDArray[np.intp],
+        smallest: int,
+        deadline: float,
+    ) -> tuple[Array, float]:
+        """Ascend from one start that is nearly the best."""
+        return Arcs(self.zt, residual, half, rows, smallest).ascend(start, deadline)
 
     def _worse_side(
         self, direction: Array, residual: Array, half: float

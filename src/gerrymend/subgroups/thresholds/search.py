@@ -191,16 +191,13 @@ class GreatCircleSearch(StartedSearch):
         starts = [self._regression_direction(residual)]
         if not self._logistic or time.monotonic() >= deadline:
             return starts
-        zt = self._ascent.zt
-        counted = residual != 0
         # Of centred residuals both signs occur; but for rounding, where all have one outcome.
-        if len(zt) > 1 and residual.min() < 0 < residual.max():
-            steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _LOGISTIC_NUMBERS // zt.size))
+        if len(self._ascent.zt) > 1 and residual.min() < 0 < residual.max():
+            z, weight = self._ascent.points(residual)
+            steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _LOGISTIC_NUMBERS // max(1, z.size)))
             model = LogisticRegression(C=1e3, max_iter=steps)
             with heard_warnings():  # a start need not have converged
-                model.fit(
-                    self._ascent.of_cells(counted), residual[counted] > 0, np.abs(residual[counted])
-                )
+                model.fit(z, weight > 0, np.abs(weight))
             starts.append(np.append(model.coef_[0], model.intercept_[0]))
         return starts
 
