@@ -14,10 +14,11 @@ from tests.solvers.test_blocks import problem
 from tests.subgroups.test_placed_circles import (  # noqa: F401
     test_a_search_elsewhere_finds_the_worst_half_plane,
     test_any_class_answers_for_residuals_elsewhere,
+    test_arcs_lead_where_those_in_memory_do,
     test_clusters_have_the_sums_of_their_cells,
     test_each_circle_leads_as_high_as_in_memory,
+    test_points_are_the_cells_that_count,
     test_rows_are_sorted_there_as_they_are_here,
-    test_the_logistic_start_is_the_optimum,
     test_what_is_told_of_directions_is_the_same,
 )
 

@@ -101,15 +101,27 @@ def test_clusters_have_the_sums_of_their_cells(place):
         assert not smallest or np.array_equal(sums.rows, expected.rows)
 
 
-def test_the_logistic_start_is_the_optimum(place):
-    """Where the gradient of the penalised loss is 0, the intercept's without a penalty."""
+@pytest.mark.parametrize("smallest", [0, 100])
+@pytest.mark.parametrize("seed", range(4))
+def test_arcs_lead_where_those_in_memory_do(place, seed, smallest):
+    z, residual = cells(seed, ties=False)
+    rows = np.random.default_rng(seed).integers(1, 4, N)
+    here, there = both(z, place)
+    wanted = here.wanted(residual, rows, smallest)
+    wanted_there = there.wanted(place.put(residual), rows, smallest)
+    for start in np.random.default_rng(seed).standard_normal((6, len(z))):
+        direction, value = here.climb_arcs(wanted, start, np.inf)
+        found, reached = there.climb_arcs(wanted_there, start, np.inf)
+        assert reached == pytest.approx(value, abs=1e-9)
+        np.testing.assert_allclose(found, direction, atol=1e-12)
+
+
+def test_points_are_the_cells_that_count(place):
     z, residual = cells(3, ties=False)
-    _, there = both(z, place)
-    direction = there.logistic(place.put(residual), 200)
-    chance = 1 / (1 + np.exp(-(direction @ z)))
-    gradient = z @ (np.abs(residual) * (chance - (residual > 0))) + direction / 1e3
-    gradient[-1] -= direction[-1] / 1e3
-    np.testing.assert_allclose(gradient, 0.0, atol=1e-8)
+    residual[::3] = 0.0
+    here, there = both(z, place)
+    for one, other in zip(there.points(place.put(residual)), here.points(residual), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -18,7 +18,7 @@ from gerrymend.subgroups.proofs import (
     separating_rule,
     threshold_proofs,
 )
-from gerrymend.subgroups.thresholds import circles
+from gerrymend.subgroups.thresholds import circles, search
 from tests.subgroups.brute_force import bind
 from tests.subgroups.thresholds import points_of
 
@@ -229,7 +229,7 @@ def test_between_two_looks_an_ascent_passes_few_circles_of_a_wide_design(monkeyp
 def test_no_logistic_regression_is_begun_when_the_time_is_up(monkeypatch):
     columns, residual = wide_columns(np.random.default_rng(0), widths=(4, 3))
     bound = bind(LinearThresholds(), columns)
-    monkeypatch.setattr(circles, "LogisticRegression", lambda **_: pytest.fail("one was begun"))
+    monkeypatch.setattr(search, "LogisticRegression", lambda **_: pytest.fail("one was begun"))
     assert bound.search(residual, seconds=0.0).members.shape == (1, 120)
 
 

@@ -10,17 +10,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 
 from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array
-from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend.subgroups.base import Found, check_cells, value_of_all
+from gerrymend.subgroups.thresholds.arcs import Arcs, changes_on, sum_inside
 from gerrymend.subgroups.thresholds.clusters import clusters_of
 from gerrymend.subgroups.thresholds.great_circles import ascend, measure
-
-# What a start's logistic regression is penalised by: next to nothing.
-LOGISTIC_C = 1e3
 
 
 class Wanted(NamedTuple):
@@ -115,8 +111,12 @@ class Circles(Protocol):
         """Return z·W."""
         ...
 
-    def logistic(self, residual: Any, steps: int) -> Array:
-        """Return the direction of a logistic regression of the sign of W, weighted by |W|."""
+    def points(self, residual: Any) -> tuple[Array, Array]:
+        """Return the columns of the cells of W ≠ 0, a cell a row and without the ones; and W."""
+        ...
+
+    def climb_arcs(self, wanted: Wanted, start: Array, deadline: float) -> tuple[Array, float]:
+        """Return where arcs lead from a direction that is nearly the best, and its |value|."""
         ...
 
 
@@ -163,11 +163,11 @@ class MemoryCircles:
 
     def value(self, wanted: Wanted, direction: Array) -> float:
         """Return the |value| of a direction."""
-        return float(measure(direction @ self.z, *wanted))
+        return float(measure(self.along(direction), *wanted))
 
     def side(self, residual: Array, direction: Array) -> Side:
         """Return who is above the threshold."""
-        u = direction @ self.z
+        u = self.along(direction)
         members = u > TIE
         size = int(np.count_nonzero(members))
         is_tied = bool((np.abs(u) <= TIE).any())
@@ -198,15 +198,28 @@ class MemoryCircles:
         product: Array = self.z @ residual
         return product
 
-    def logistic(self, residual: Array, steps: int) -> Array:
-        """Fit scikit-learn's; a start need not have converged."""
+    def points(self, residual: Array) -> tuple[Array, Array]:
+        """Return the columns, in one copy, and W."""
         counted = residual != 0
-        # In one copy, with a column of its own for each coordinate.
         columns = np.empty((int(np.count_nonzero(counted)), self.size - 1))
         for k in range(columns.shape[1]):
             columns[:, k] = self.z[k, counted]
-        model = LogisticRegression(C=LOGISTIC_C, max_iter=steps)
-        with heard_warnings():
-            model.fit(columns, residual[counted] > 0, np.abs(residual[counted]))
-        direction: Array = np.append(model.coef_[0], model.intercept_[0])
-        return direction
+        return columns, residual[counted]
+
+    def climb_arcs(self, wanted: Wanted, start: Array, deadline: float) -> tuple[Array, float]:
+        """Return where arcs lead."""
+        return Arcs(self, *wanted).ascend(start, deadline)
+
+    def along(self, direction: Array) -> Array:
+        """Return the value of each cell in a direction."""
+        u: Array = direction @ self.z
+        return u
+
+    def sum_inside(self, u: Array, amount: Array) -> float:
+        """Sum an amount over the cells with u > 0, ties left out."""
+        return float(sum_inside(u, amount))
+
+    def changes(self, u: Array, axis: int, amount: Array, reach: float, n_bins: int) -> Array:
+        """Sum by bin what the cells bring in that change sides there."""
+        changes: Array = changes_on(u, self.z[axis], amount, reach, n_bins)
+        return changes

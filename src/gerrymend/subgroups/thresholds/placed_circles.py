@@ -14,13 +14,12 @@ from joblib import cpu_count
 from numpy.typing import NDArray
 
 from gerrymend._numeric.arrays import on_host
-from gerrymend._numeric.newton import LogisticSums, logistic_sums, minimise
 from gerrymend._numeric.places import Place
 from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array, exactly_summable
 from gerrymend.subgroups.base import Found
+from gerrymend.subgroups.thresholds.arcs import Arcs
 from gerrymend.subgroups.thresholds.circles import (
-    LOGISTIC_C,
     Climb,
     Clusters,
     MemoryCircles,
@@ -70,7 +69,7 @@ class PlacedCircles:
     def climb(self, wanted: Wanted, at: Climb, most: int, least_gain: float) -> Climb:
         """Go on with a climb, as `great_circles.ascend` does."""
         direction, _, since_gain, turn = at
-        u = self._along(direction)
+        u = self.along(direction)
         value = self._measured(u, wanted)
         for _ in range(most):
             if since_gain >= self.size:
@@ -85,7 +84,7 @@ class PlacedCircles:
             if np.isnan(angle) or length == 0.0:
                 continue
             candidate /= length
-            moved = self._along(candidate)
+            moved = self.along(candidate)
             new_value = self._measured(moved, wanted)
             if new_value > value + least_gain:
                 direction = candidate
@@ -158,9 +157,6 @@ class PlacedCircles:
         changed = xp.take(change, order, axis=0)
         return start + xp.cumulative_sum(changed, axis=0, include_initial=True)
 
-    def _along(self, direction: Array) -> Any:
-        return self._place.put(direction) @ self._z
-
     def _measured(self, u: Any, wanted: Wanted) -> float:
         """Return what `great_circles.measure` does."""
         members = u > TIE
@@ -175,12 +171,12 @@ class PlacedCircles:
 
     def value(self, wanted: Wanted, direction: Array) -> float:
         """Return the |value| of a direction; −1 if its group is too small or too large."""
-        return self._measured(self._along(direction), wanted)
+        return self._measured(self.along(direction), wanted)
 
     def side(self, residual: Any, direction: Array) -> Side:
         """Return who is above the threshold of a direction."""
         xp = self._xp
-        u = self._along(direction)
+        u = self.along(direction)
         members = u > TIE
         size = int(xp.sum(xp.astype(members, xp.int64)))
         first = int(xp.argmax(xp.astype(members, xp.int8)))
@@ -189,7 +185,7 @@ class PlacedCircles:
 
     def found(self, residuals: Any, directions: Array) -> Found:
         """Return the groups of directions, with the values of a residual each."""
-        members = self._place.as_numbers(self._along(directions) > TIE)
+        members = self._place.as_numbers(self.along(directions) > TIE)
         values = on_host(self._xp.sum(residuals * members, axis=1))
         return Found(values, members, directions)
 
@@ -219,14 +215,36 @@ class PlacedCircles:
         """Return z·W."""
         return on_host(self._z @ residual)
 
-    def logistic(self, residual: Any, steps: int) -> Array:
-        """Fit from sums, by Newton's method."""
-        columns = self._z[:-1].T
+    def points(self, residual: Any) -> tuple[Array, Array]:
+        """Return the columns of the cells of W ≠ 0, and W, in memory."""
+        (counted,) = self._xp.nonzero(residual)
+        columns = self._xp.take(self._z[:-1], counted, axis=1)
+        return on_host(columns).T, on_host(self._xp.take(residual, counted, axis=0))
 
-        def sums_at(coefficients: Array, *, curved: bool) -> LogisticSums:
-            # The cheaper label is the sign of W, and what it is worth is |W|.
-            return logistic_sums(columns, residual, coefficients, curved=curved)
+    def climb_arcs(self, wanted: Wanted, start: Array, deadline: float) -> tuple[Array, float]:
+        """Return where arcs lead."""
+        return Arcs(self, *wanted).ascend(start, deadline)
 
-        total = float(self._xp.sum(abs(residual)))
-        found = minimise(sums_at, np.zeros(self.size), total=total, C=LOGISTIC_C, max_iter=steps)
-        return found.coefficients
+    def along(self, direction: Array) -> Any:
+        """Return the value of each cell in a direction."""
+        return self._place.put(direction) @ self._z
+
+    def sum_inside(self, u: Any, amount: Any) -> float:
+        """Sum an amount over the cells with u > 0, ties left out."""
+        return float(self._summed(amount, u > TIE))
+
+    def changes(self, u: Any, axis: int, amount: Any, reach: float, n_bins: int) -> Array:
+        """Sum by bin what the cells bring in that change sides there."""
+        xp = self._xp
+        slope = self._z[axis]
+        (near,) = xp.nonzero(abs(u) < reach * abs(slope))
+        slope = xp.take(slope, near, axis=0)
+        place = n_bins / 2 - xp.take(u, near, axis=0) / slope * (n_bins / 2 / reach)
+        bins = xp.clip(xp.astype(place, xp.int64), max=n_bins - 1)
+        brought = xp.take(amount, near, axis=0)
+        brought = xp.where(slope > 0, brought, -brought)
+        order = xp.argsort(bins, stable=True)
+        # Exact, as amounts are on a grid.
+        totals = xp.cumulative_sum(xp.take(brought, order, axis=0), axis=0, include_initial=True)
+        ends = xp.searchsorted(xp.take(bins, order, axis=0), self._place.put(np.arange(n_bins + 1)))
+        return np.diff(on_host(xp.take(totals, ends, axis=0)))

@@ -12,10 +12,12 @@ from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 
 from gerrymend._numeric.places import Place
 from gerrymend._numeric.projection import OrthonormalBasis, WeightedColumns, only
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend._runtime.clocks import WorkClock
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import BoundClass, Bracket, Found, SubgroupClass, value_of_all
@@ -215,12 +217,14 @@ class GreatCircleSearch(StartedSearch):
         starts = [self._regression_direction(residual)]
         if not self._logistic or time.monotonic() >= deadline:
             return starts
-        circles = self._ascent.circles
         # Of centred residuals both signs occur; but for rounding, where all have one outcome.
-        if circles.size > 1 and residual.min() < 0 < residual.max():
-            n_numbers = circles.size * circles.n_cells
-            steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _LOGISTIC_NUMBERS // n_numbers))
-            starts.append(circles.logistic(residual, steps))
+        if self._ascent.circles.size > 1 and residual.min() < 0 < residual.max():
+            z, weight = self._ascent.points(residual)
+            steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _LOGISTIC_NUMBERS // max(1, z.size)))
+            model = LogisticRegression(C=1e3, max_iter=steps)
+            with heard_warnings():  # a start need not have converged
+                model.fit(z, weight > 0, np.abs(weight))
+            starts.append(np.append(model.coef_[0], model.intercept_[0]))
         return starts
 
     def _regression_direction(self, residual: Array) -> Array:
