@@ -27,7 +27,7 @@ from gerrymend import (
     audit,
 )
 from gerrymend.datasets import make_intersectional
-from gerrymend.subgroups.thresholds import ascents
+from gerrymend.subgroups.thresholds import circles
 from gerrymend.training.not_converged import NotConvergedWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -390,7 +390,7 @@ def test_an_interrupted_fit_keeps_what_it_had(toy, monkeypatch):
 def test_an_interrupt_in_compiled_code_keeps_it_too(toy, monkeypatch):
     """numba turns Ctrl-C into a SystemError."""
     X, y, protected = toy
-    ascend, calls = ascents.ascend, []
+    ascend, calls = circles.ascend, []
 
     def impatient(*arguments):
         calls.append(1)
@@ -398,7 +398,7 @@ def test_an_interrupt_in_compiled_code_keeps_it_too(toy, monkeypatch):
             raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
         return ascend(*arguments)
 
-    monkeypatch.setattr(ascents, "ascend", impatient)
+    monkeypatch.setattr(circles, "ascend", impatient)
     clf = SubgroupParityClassifier(LinearRegression(), gamma=0.0, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y, sensitive_features=protected)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from gerrymend._numeric import logistic
 from gerrymend._numeric.logistic import LogisticRows
 
 
@@ -25,6 +26,13 @@ def gradient_of(X, positive, weight, coefficients, C):
     chance = 1 / (1 + np.exp(-(X @ w + b)))
     pull = weight * (chance - positive)
     return np.append(pull @ X + w / C, pull.sum()) / weight.sum()
+
+
+def loss_of(X, positive, weight, coefficients, C=1.0):
+    """F, row by row as it is defined."""
+    w, b = coefficients[:-1], coefficients[-1]
+    losses = np.logaddexp(0.0, np.where(positive, -1.0, 1.0) * (X @ w + b))
+    return (weight @ losses + w @ w / (2 * C)) / weight.sum()
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 1e4])
@@ -101,3 +109,50 @@ def test_fewer_rows_than_columns_and_labels_that_are_parted(n_rows):
     rows = LogisticRows(X, C=1.0, fit_intercept=True, tol=1e-6, max_iter=500)
     fitted = rows.fit(positive, weight, np.append(np.zeros(X.shape[1]), 40.0))
     assert np.abs(gradient_of(X, positive, weight, fitted.coefficients, 1.0)).max() <= 1.001e-6
+
+
+@pytest.mark.parametrize("far", [0.0, 3.0])
+def test_many_rows_take_few_passes_to_next_to_nothing_above_the_minimum(far, monkeypatch):
+    monkeypatch.setattr(logistic, "_MANY_ROWS", 50_000)
+    X, positive, weight = census(60_000)
+    X = (X[:, :-1] - X[:, :-1].mean(axis=0)) / X[:, :-1].std(axis=0)
+    exact = LogisticRegression(solver="newton-cholesky", tol=1e-10, max_iter=1000)
+    exact.fit(X, positive, weight)
+    start = np.full(X.shape[1] + 1, far)
+    rows = LogisticRows(X, C=1.0, fit_intercept=True, tol=1e-9, max_iter=100)
+    passes = passes_of(rows, monkeypatch)
+    fitted = rows.fit(positive, weight, start)
+    assert fitted.converged
+    assert len(passes) <= 4
+    least = loss_of(X, positive, weight, np.append(exact.coef_[0], exact.intercept_))
+    assert loss_of(X, positive, weight, fitted.coefficients) <= least * (1 + 5e-5)
+
+
+def test_a_part_of_many_rows_that_tells_nothing_of_them_does_no_harm(monkeypatch):
+    X, positive, weight = census(60_000)
+    X = (X[:, :-1] - X[:, :-1].mean(axis=0)) / X[:, :-1].std(axis=0)
+    few = LogisticRows(X, C=1.0, fit_intercept=True, tol=1e-6, max_iter=500)
+    monkeypatch.setattr(logistic, "_MANY_ROWS", 50_000)
+    part = slice(None, None, logistic._PART)
+    for name, others in {"no weight": 0.0, "turned round": 1.0}.items():
+        labels = positive.copy()
+        labels[part] ^= name == "turned round"
+        weights = weight.copy()
+        weights[part] *= others
+        rows = LogisticRows(X, C=1.0, fit_intercept=True, tol=1e-6, max_iter=500)
+        start = np.zeros(X.shape[1] + 1)
+        least = loss_of(X, labels, weights, few.fit(labels, weights, start).coefficients)
+        fitted = rows.fit(labels, weights, start)
+        assert fitted.converged
+        assert loss_of(X, labels, weights, fitted.coefficients) <= least * (1 + 5e-5)
+
+
+@pytest.mark.parametrize("many", [10, 10**6])
+def test_scores_are_those_of_the_coefficients(many, monkeypatch):
+    monkeypatch.setattr(logistic, "_MANY_ROWS", many)
+    X, positive, weight = census(2000)
+    rows = LogisticRows(X, C=1.0, fit_intercept=True, tol=1e-6, max_iter=500)
+    for start in (0.0, 0.01):
+        fitted = rows.fit(positive, weight, np.full(X.shape[1] + 1, start))
+        expected = X @ fitted.coefficients[:-1] + fitted.coefficients[-1]
+        np.testing.assert_allclose(fitted.score, expected, atol=1e-12)

@@ -9,7 +9,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from gerrymend import FictitiousPlay, LinearThresholds, SubgroupParityClassifier
 from gerrymend.notions import FALSE_POSITIVE_RATE
+from gerrymend.solvers.players.auditor import Auditor
+from gerrymend.solvers.players.block_rows import BlockRows
+from gerrymend.training import assemble, device_rows
 from tests.all_rounds import MAY_EXCEED_GAMMA
+from tests.cut_short import Stopping
+from tests.cut_short import assert_same as assert_same_fits
 from tests.solvers.test_blocks import GAMMAS, problem
 
 pytestmark = MAY_EXCEED_GAMMA
@@ -233,3 +238,53 @@ def test_labels_that_are_no_numbers_stay_on_the_host():
     clf = classifier().fit(X, words, sensitive_features=A)
     with pytest.raises(TypeError, match="holds numbers only"):
         clf.predict(torch.as_tensor(X))
+
+
+LONG_VECTORS = [
+    {"subgroups": "conjunctions"},
+    {"subgroups": "conjunctions", "notion": ("false_negative_rate", "statistical_parity")},
+    {"subgroups": "marginals", "certify": True, "gamma": 0.02},
+    {"estimator": LinearRegression(), "subgroups": "trees", "gamma": 0.01},
+]
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["ones", "weights"])
+@pytest.mark.parametrize("changes", LONG_VECTORS, ids=lambda changes: str(changes["subgroups"]))
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_vectors_may_lie_with_the_rows(monkeypatch, changes, weighted):
+    """Costs, votes and residuals of very many label-cells are tensors: the game is the same."""
+    X, A, y, weight = problem(n=400)
+    A = np.rint(A)
+    settings = {"solver": "exponentiated_gradient", "max_iter": 30, "gamma": 0.005}
+    clf = classifier(**({"estimator": LogisticRegression()} | settings | changes))
+    given = tensors((X, A, y, weight), torch.float64)
+    data = {"sensitive_features": given[1], "sample_weight": given[3] if weighted else None}
+    here = sklearn.clone(clf).fit(given[0], given[2], **data)
+    monkeypatch.setattr(device_rows, "LONG", 0)
+    auditors = []
+    monkeypatch.setattr(assemble, "Auditor", lambda *how: auditors.append(how) or Auditor(*how))
+    there = sklearn.clone(clf).fit(given[0], given[2], **data)
+    assert not auditors[0][-1].is_memory
+    for name in ("error", "unfairness"):
+        np.testing.assert_allclose(there.history_[name], here.history_[name], atol=1e-9)
+    np.testing.assert_allclose(
+        there.predict_proba(given[0]), here.predict_proba(given[0]), atol=1e-9
+    )
+    assert str(there.worst_subgroup_) == str(here.worst_subgroup_)
+    assert there.upper_bound_ == pytest.approx(here.upper_bound_, abs=1e-9)
+    assert there.certified_ == here.certified_
+
+
+@pytest.mark.parametrize("subgroups", ["linear", "conjunctions"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_with_vectors_there_a_fit_that_is_cut_short_goes_on(monkeypatch, tmp_path, subgroups):
+    pytest.importorskip("skops")
+    monkeypatch.setattr(device_rows, "LONG", 0)
+    X, A, y, _ = tensors(problem(n=300), torch.float64)
+    settings = {"solver": "exponentiated_gradient", "max_iter": 26, "gamma": 0.005}
+    clf = classifier(estimator=LogisticRegression(), **settings | {"subgroups": subgroups})
+    whole = sklearn.clone(clf).fit(X, y, sensitive_features=A)
+    clf.set_params(checkpoint=tmp_path / "fit", checkpoint_every=0)
+    with Stopping(17, (BlockRows, "answers")), pytest.raises(KeyboardInterrupt):
+        clf.fit(X, y, sensitive_features=A)
+    assert_same_fits(sklearn.clone(clf).fit(X, y, sensitive_features=A), whole, X)

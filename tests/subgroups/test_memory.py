@@ -50,10 +50,10 @@ def test_a_search_keeps_one_matrix_until_it_is_released():
     residual = np.random.default_rng(1).standard_normal(CELLS)
     residual -= residual.mean()
     before = bound.worst(residual[None])
-    assert bound._ascent.zt.nbytes == matrix
+    assert bound._ascent.circles.z.nbytes == matrix
     one_side = bound.one_sided(1)
     one_side.release()
-    assert "zt" not in vars(bound._ascent)
+    assert "z" not in vars(bound._ascent.circles)
     assert np.array_equal(bound.worst(residual[None]).keys, before.keys)
 
 

@@ -9,7 +9,7 @@ from gerrymend import Conjunctions, LinearThresholds, Trees, ValueSets
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups import trees
 from gerrymend.subgroups.products import search as products
-from gerrymend.subgroups.thresholds import ascents
+from gerrymend.subgroups.thresholds import ascents, circles
 from tests.subgroups.brute_force import bind
 
 # By class: the module whose clock is looked at, and the piece of work between two looks.
@@ -18,7 +18,7 @@ WORK = {
     "value sets": (ValueSets(), products, products._Search, "go_on"),
     "trees": (Trees(), trees, trees._Growth, "_first_splits"),
     "deep trees": (Trees(max_depth=4), trees, trees._Growth, "_first_splits"),
-    "linear": (LinearThresholds(), ascents, ascents, "ascend"),
+    "linear": (LinearThresholds(), ascents, circles, "ascend"),
 }
 
 

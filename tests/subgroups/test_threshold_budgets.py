@@ -18,7 +18,7 @@ from gerrymend.subgroups.proofs import (
     separating_rule,
     threshold_proofs,
 )
-from gerrymend.subgroups.thresholds import ascents, search
+from gerrymend.subgroups.thresholds import circles, search
 from tests.subgroups.brute_force import bind
 from tests.subgroups.thresholds import points_of
 
@@ -95,7 +95,7 @@ def test_the_search_factorises_nothing_a_second_time(monkeypatch):
     regression = bind(LinearThresholds("regression"), columns).worst(residual[None])
     monkeypatch.setattr(np.linalg, "lstsq", lambda *_, **__: pytest.fail("a factorisation"))
     direction = bound._regression_direction(residual)
-    assert np.array_equal(direction @ bound._ascent.zt > 1e-12, regression.members[0] > 0)
+    assert np.array_equal(direction @ bound._ascent.circles.z > 1e-12, regression.members[0] > 0)
 
 
 @pytest.mark.parametrize("n_numbers", [3, 4])
@@ -219,8 +219,8 @@ def test_between_two_looks_an_ascent_passes_few_circles_of_a_wide_design(monkeyp
         passed.append(how[-2] * z.size)
         return ascend(z, *how)
 
-    ascend = ascents.ascend
-    monkeypatch.setattr(ascents, "ascend", noted)
+    ascend = circles.ascend
+    monkeypatch.setattr(circles, "ascend", noted)
     columns, residual = wide_columns(np.random.default_rng(0), widths=(900,), n_rows=900)
     bind(LinearThresholds(restarts=0), columns).search(residual, seconds=0.0)
     assert 0 < max(passed) <= 250_000_000  # some tenths of a second, if each leads higher

@@ -11,6 +11,7 @@ what travels doesn't grow with the rows.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ from gerrymend._numeric.sums import Array
 # Scores that each block is asked for as edges, and the most edges to begin with.
 _OF_BLOCK = 256
 _EDGES = 1024
+# Rows of a device whose partial sums have one least: a bin has tens of thousands.
+_CHUNK = 1024
 # Rows of open bins that are brought here: their scores and costs are a megabyte.
 _FEW_ROWS = 30_000
 
@@ -34,8 +37,8 @@ Ask = Callable[..., list[Any]]
 class Bins(NamedTuple):
     """Facts of the rows of some bins, from the highest scores down: arrays by bin.
 
-    `paid` has the sum of each cost, and `least` the least of its partial sums, at most 0; both have
-    a row for each cost. A bin without rows has `highest` −∞ and `lowest` ∞.
+    `paid` has the sum of each cost, and `least` the least of its partial sums, at most 0, or less
+    than that; both have a row for each cost. A bin without rows has `highest` −∞ and `lowest` ∞.
     """
 
     n_rows: NDArray[np.intp]
@@ -109,15 +112,31 @@ class SortedScores:
         return Bins(np.diff(starts), highest, lowest, np.diff(at_starts, axis=1), least)
 
     def _least(self, starts: NDArray[np.intp], filled: NDArray[np.intp]) -> Array:
-        """Return the least partial sum after a row of each bin that has rows."""
+        """Return the least partial sum after a row of each bin that has rows, or a lesser one."""
         if isinstance(self._paid, np.ndarray):
             # The next filled bin begins where this one ends.
             least: Array = np.minimum.reduceat(self._paid[:, 1:], starts[filled], axis=1)
             return least
-        parts = [
-            self._xp.min(self._paid[:, starts[i] + 1 : starts[i + 1] + 1], axis=1) for i in filled
-        ]
-        return on_host(self._xp.stack(parts, axis=1))
+        # From the chunk that a bin begins in to the one that it ends in: of both a part may be of
+        # other bins, which can only make a least sum smaller.
+        ends = np.column_stack([starts[filled], starts[filled + 1] - 1]) // _CHUNK
+        ends[:, 1] += 1
+        # Pairs of places: what is between a pair and the next is of no use.
+        chunks = np.append(self._least_of_chunks, self._least_of_chunks[:, -1:], axis=1)
+        of_bins: Array = np.minimum.reduceat(chunks, np.ravel(ends), axis=1)[:, ::2]
+        return of_bins
+
+    @cached_property
+    def _least_of_chunks(self) -> Array:
+        """The least partial sum after a row of each chunk of so many rows."""
+        xp = self._xp
+        n_costs, n_rows = self._paid.shape[0], self._paid.shape[1] - 1
+        whole = n_rows // _CHUNK * _CHUNK
+        chunks = xp.reshape(self._paid[:, 1 : whole + 1], (n_costs, -1, _CHUNK))
+        parts = [xp.min(chunks, axis=2)] if whole else []
+        if whole < n_rows:
+            parts.append(xp.min(self._paid[:, whole + 1 :], axis=1)[:, None])
+        return on_host(xp.concat(parts, axis=1))
 
     def between(self, edges: Array) -> Array:
         """Return scores and costs, (1 + n_costs, rows), of rows between each pair of edges."""

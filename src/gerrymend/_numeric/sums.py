@@ -34,7 +34,8 @@ def exactly_summable(values: Array) -> Array:
     >>> exactly_summable(np.array([0.5, 3.0, -2.0])).tolist()
     [0.5, 3.0, -2.0]
     """
-    shift = grid_shift(values.size, _largest(values))
+    # Operators and methods alone: values may be on a device.
+    shift = grid_shift(math.prod(values.shape), _largest(values))
     rounded: Array = (values + shift) - shift
     return rounded
 
@@ -177,4 +178,4 @@ def as_whole(values: Array) -> tuple[Whole, float]:
 
 
 def _largest(values: Array) -> float:
-    return float(np.max(np.abs(values), initial=0.0))
+    return float(abs(values).max()) if math.prod(values.shape) else 0.0

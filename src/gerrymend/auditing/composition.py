@@ -25,6 +25,9 @@ from gerrymend._numeric.sums import Array
 from gerrymend.auditing.small_groups import FEWEST_TO_LIST, identifies, too_few
 from gerrymend.inputs.protected import Column
 
+# Bins of values, of which those in one are sorted for a quantile.
+_BINS = 4096
+
 
 @dataclass(frozen=True)
 class Trait:
@@ -146,12 +149,13 @@ def _median_trait(
     ends = float(column.values.min()), float(column.values.max())
     if ends[0] == ends[1]:
         return None
-    own = _quantile(column.values, inside, 0.5)
+    quantiles = _Quantiles(column.values)
+    own = quantiles.of(inside, 0.5)
     below = float(n_rows[column.values < own].sum() + n_rows[column.values <= own].sum())
     far = abs(below / (2 * n_rows.sum()) - 0.5)
     # To two digits of the middle 80 % of people: nobody's own number, where numbers are fine. A
     # few that are far away, 9999 for unknown, don't make it coarse.
-    low, middle, high = (_quantile(column.values, n_rows, part) for part in (0.1, 0.5, 0.9))
+    low, middle, high = (quantiles.of(n_rows, part) for part in (0.1, 0.5, 0.9))
     apart = high - low or ends[1] - ends[0]
     step = 10.0 ** (math.floor(math.log10(apart)) - 1) or 5e-324  # floats have no smaller one
     shown, overall = (float(f"{_to_step(value, step):.12g}") for value in (own, middle))
@@ -164,9 +168,30 @@ def _to_step(value: float, step: float) -> float:
     return round(quotient) * step if math.isfinite(quotient) else value
 
 
-def _quantile(values: Array, rows: NDArray[np.intp], part: float) -> float:
-    """Return the least value that this part of the rows, or more, do not exceed."""
-    order = np.argsort(values, kind="stable")
-    counted = np.cumsum(rows[order])
-    # In tenths, which are whole: no rounding decides.
-    return float(values[order][np.searchsorted(10 * counted, round(10 * part) * counted[-1])])
+class _Quantiles:
+    """Quantiles of some values, for one number of rows of each or another.
+
+    Values are put into bins once, in order; only those of the bin that a quantile is in are sorted.
+    """
+
+    def __init__(self, values: Array) -> None:
+        self._values = values
+        low = float(values.min())
+        wide = float(values.max()) - low
+        steps = _BINS / wide if wide else math.inf
+        # Of vastly different numbers there may be no bins: then all are in one.
+        finite = math.isfinite(wide) and math.isfinite(steps)
+        place = (values - low) * steps if finite else np.zeros(len(values))
+        self._bin = np.minimum(place.astype(np.intp), _BINS - 1)
+
+    def of(self, rows: NDArray[np.intp], part: float) -> float:
+        """Return the least value that this part of the rows, or more, do not exceed."""
+        counted = np.cumsum(np.bincount(self._bin, rows, _BINS)).astype(np.intp)
+        # In tenths, which are whole: no rounding decides.
+        wanted = round(10 * part) * counted[-1]
+        which = int(np.searchsorted(10 * counted, wanted))
+        (within,) = np.nonzero(self._bin == which)
+        within = within[np.argsort(self._values[within], kind="stable")]
+        before = counted[which - 1] if which else 0
+        place = np.searchsorted(10 * (before + np.cumsum(rows[within])), wanted)
+        return float(self._values[within[place]])

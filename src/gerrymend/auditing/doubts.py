@@ -63,8 +63,8 @@ class Doubt(NamedTuple):
     decisions_nearly_oppose_labels, label_is_protected, decision_is_protected, constant_attribute,
     constant_decisions, threshold_outside_scores, nearly_unique_attribute, missing_is_category,
     numbers_are_categories, gamma_allows_everything, control_is_outcome, control_is_protected,
-    reference_outside_outcomes, scores_equal_outcomes, scores_on_one_side, holdout_is_searched and
-    rows_dropped.
+    reference_outside_outcomes, scores_equal_outcomes, scores_on_one_side, weight_of_one_row,
+    holdout_is_searched and rows_dropped.
     """
 
     code: str
@@ -114,6 +114,7 @@ def doubts_of(
         *_about_gamma(tally, notions, gamma, allowed),
         *_about_references(tally, notions),
         *_about_scores(tally),
+        *_about_weights(tally),
     ]
     found += [Doubt(*told) for told in about_strata(tally, notions)]
     if held_out is not None and fingerprint(held_out) == fingerprint(tally):
@@ -189,6 +190,22 @@ def _about_scores(tally: Tally) -> Iterator[Doubt]:
             "scores_on_one_side",
             f"Every score is {side} what happened: it is probably of something else, or in another "
             "unit.",
+        )
+
+
+def _about_weights(tally: Tally) -> Iterator[Doubt]:
+    """Yield the doubt about weights that leave fewer than two rows.
+
+    A mean by weights varies as one of (Σ w)² / Σ w² rows does (Kish).
+    """
+    squares = tally.squared_weight
+    if squares is None or int(tally.n_rows.sum()) <= _FEW_ROWS:
+        return
+    if float(tally.weight.sum()) ** 2 < 2.0 * float(squares.sum()):
+        yield Doubt(
+            "weight_of_one_row",
+            "Most of the weight is that of one row: by weight the others hardly count, and the "
+            "verdict is about that one. Check the weights.",
         )
 
 

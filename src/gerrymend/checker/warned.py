@@ -48,6 +48,8 @@ def check_warnings(case: Case) -> None:
     scale = max((abs(end) for one in stated["notions"] for end in _ends(table, one)), default=1)
     if _allows_everything(table, stated, slack=TOLERANCE * scale):
         possible.add("gamma_allows_everything")
+    if _is_of_one_row(table, slack=TOLERANCE):
+        possible.add("weight_of_one_row")
     if table.views and all(_within_deviation(table, one, stated) for one in stated["notions"]):
         possible.add("gamma_allows_everything")
     for code in codes:
@@ -72,6 +74,8 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
         found.add("reference_outside_outcomes")
     if table.predicted is not None:
         found |= _about_scores(*table.ends)
+    if _is_of_one_row(table):
+        found.add("weight_of_one_row")
     if 20 * stated["missing"]["dropped"] > stated["missing"]["of"]:
         found.add("rows_dropped")
     if any(map(_lacks_numbers, table.attributes.values())):
@@ -96,6 +100,17 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
             if _nearly_unique(attribute, table.n_rows):
                 found.add("nearly_unique_attribute")
     return found
+
+
+def _is_of_one_row(table: Table, slack: Fraction = ZERO) -> bool:
+    """Return whether weights leave fewer than two rows, (Σ w)² / Σ w² of them, or so up to slack.
+
+    Without slack it is so for certain, however an audit has rounded.
+    """
+    if table.n_rows <= _FEW_ROWS or table.squares is None:
+        return False
+    margin = slack or -TOLERANCE
+    return table.total_weight**2 < 2 * table.total_squares * (1 + margin)
 
 
 def _is_controlled(table: Table, attribute: Attribute) -> bool:

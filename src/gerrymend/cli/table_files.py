@@ -15,7 +15,12 @@ from gerrymend._runtime.files import write_whole
 from gerrymend.cli.csv_checks import types_of, with_points
 from gerrymend.cli.file_contents import Source, not_a_table, source_of, start_of
 from gerrymend.cli.typed_tables import as_sheet, read_sheet, retyped
-from gerrymend.cli.written_numbers import check_integers, check_lines, check_texts
+from gerrymend.cli.written_numbers import (
+    check_integers,
+    check_lines,
+    check_texts,
+    check_whole,
+)
 from gerrymend.inputs.numbers import LARGEST_WHOLE
 from gerrymend.inputs.validation import check_column, same_name
 
@@ -177,6 +182,10 @@ def _csv(
     schema = types_of(path, source, how)
     schema |= {name: pl.String() for name in texts if name in schema}
     frame = pl.scan_csv(source, schema=schema, **how)
+    # Polars takes any whole number for one of 128 bits, and fails where it reads it.
+    if wide := [name for name, dtype in schema.items() if dtype == pl.Int128]:
+        written = pl.scan_csv(source, schema=schema | dict.fromkeys(wide, pl.String()), **how)
+        check_whole(path, written.select(pl.col(wide).str.strip_chars()))
     # Only columns with numbers so large, or with zeros, are read again, as text.
     size = pl.col([name for name, dtype in schema.items() if dtype == pl.Float64]).abs()
     far = frame.select(((size >= LARGEST_WHOLE) | (size == 0)).any()).collect()

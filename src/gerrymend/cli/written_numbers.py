@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _FAR = re.compile(rb"\d{16}|[eE][+\-]?\d{3}")
 # Whole numbers below this are read with all their digits where a column has no others.
 _BEYOND_INT128 = 2**127
+_AS_CODES = "take codes as text: --categorical"
 _IN_TEXT = "write it without decimals; --categorical takes codes as text"
 # What JSON's values are called; null is none.
 _KINDS = {
@@ -56,6 +57,16 @@ def check_texts(path: Path, texts: "pl.LazyFrame", remedy: str = _IN_TEXT) -> No
         for text in column[0].to_list():
             if not isinstance(exact := number_of(text), float):
                 raise _lost(path, column.name, text, exact, remedy)
+
+
+def check_whole(path: Path, texts: "pl.LazyFrame") -> None:
+    """Raise a ValueError for a whole number of more than 128 bits; all columns are text."""
+    import polars as pl
+
+    lost = pl.all().cast(pl.Int128, strict=False).is_null() & pl.all().is_not_null()
+    for column in texts.select(pl.all().filter(lost).head(1).implode()).collect():
+        for text in column[0].to_list():
+            raise _lost(path, column.name, text, number_of(text), _AS_CODES)
 
 
 class _Lines(NamedTuple):

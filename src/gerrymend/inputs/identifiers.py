@@ -42,7 +42,7 @@ def nearly_unique(columns: Sequence[Column], n_rows: int) -> dict[str, int]:
         # Numbers are groups by their ranges, however many they are; only if practically all differ
         # are they identifiers. Categories are groups one by one.
         most = _MOST_CATEGORIES if column.is_categorical else _MOST_NUMBERS
-        if column.is_categorical or bool((column.values % 1 == 0).all()):
+        if column.is_categorical or column.is_whole:
             # Of values that are there: a declared type may have categories that no row has.
             distinct = len(np.unique(column.values))
             if distinct > most * n_rows:

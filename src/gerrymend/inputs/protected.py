@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._numeric.places import MEMORY, Place
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError, Subject
 from gerrymend.inputs.arrays import as_table, unmasked
@@ -31,6 +32,8 @@ from gerrymend.inputs.text_numbers import DROP_ROWS, check_no_numbers
 from gerrymend.inputs.validation import frame_of, is_frame, is_series, same_name
 
 MISSING_LABEL = "(missing)"
+# Values that are looked at before all others.
+_FEW = 1000
 # How numbers are cut into ranges: the command line has an option.
 IN_RANGES = Argument("pandas.cut")
 
@@ -82,7 +85,11 @@ class Column:
     @property
     def is_whole(self) -> bool:
         """True if these are numbers without a fraction, as years of age."""
-        return self.categories is None and bool((self.values == np.floor(self.values)).all())
+        if self.categories is not None:
+            return False
+        # Of measurements the first few tell, without a pass over millions.
+        parts = (self.values[:_FEW], self.values[_FEW:])
+        return all(bool((part == np.floor(part)).all()) for part in parts)
 
     def equals(self, value: Any) -> NDArray[np.bool_]:
         """Return a mask of the rows that have this category, or this number."""
@@ -108,13 +115,16 @@ class Cells:
         return len(self.columns[0].values)
 
     def sorted_by(
-        self, labels: NDArray[np.intp], *others: NDArray[Any]
+        self, labels: NDArray[np.intp], *others: NDArray[Any], place: Place = MEMORY
     ) -> tuple[NDArray[np.intp], "Cells"]:
         """Return the order of rows by label, cell and all others, and the cells in that order.
 
         By label, the event of a notion is a slice; by cell, its sums read memory in order.
         """
-        order = np.lexsort((*others, self.index, labels))
+        if others or place.is_memory:
+            order = np.lexsort((*others, self.index, labels))
+        else:
+            order = place.order(labels * len(self) + self.index)
         return order, replace(self, index=self.index[order])
 
 
@@ -191,12 +201,14 @@ def select_columns(
     return {name: found[name] for name in wanted}
 
 
-def ranked(values: Array) -> tuple[Array, NDArray[np.intp]]:
+def ranked(values: Array, place: Place = MEMORY) -> tuple[Array, NDArray[np.intp]]:
     """Return the distinct values in order, and the rank of each value among them.
 
     >>> [part.tolist() for part in ranked(np.array([30.0, 10.0, 30.0]))]
     [[10.0, 30.0], [1, 0, 1]]
     """
+    if not place.is_memory:
+        return place.ranks(values)
     low = float(values.min())
     high = float(values.max())
     distinct: Array
@@ -229,7 +241,7 @@ def check_kinds(found: Mapping[str, Column], wanted: Mapping[str, str], argument
             )
 
 
-def distinct_rows(columns: Sequence[Column]) -> Cells:
+def distinct_rows(columns: Sequence[Column], place: Place = MEMORY) -> Cells:
     """Group rows that share all values into cells, in lexicographic order of the values.
 
     Ranks are the digits of one number as long as it fits into 64 bits, so that one sort serves all
@@ -242,25 +254,26 @@ def distinct_rows(columns: Sequence[Column]) -> Cells:
             digits = len(column.categories)
             rank = column.values.astype(np.intp)
         else:
-            distinct, rank = ranked(column.values)
+            distinct, rank = ranked(column.values, place)
             digits = len(distinct)
         if size * digits >= 2**62:
-            key, size = _renumbered(key, size)  # now at most the number of rows: the product fits
+            # Now at most the number of rows: the product fits.
+            key, size = _renumbered(key, size, place)
         key *= digits
         key += rank
         size *= digits
-    key, size = _renumbered(key, size)
+    key, size = _renumbered(key, size, place)
     one_row = np.empty(size, dtype=np.intp)
     one_row[key] = np.arange(len(key))  # any row of a cell can stand for it
     return Cells(take_rows(columns, one_row), key)
 
 
-def _renumbered(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], int]:
+def _renumbered(key: NDArray[np.intp], size: int, place: Place) -> tuple[NDArray[np.intp], int]:
     """Replace keys below `size` by their ranks among those that occur; return also their number."""
     if size <= 4 * len(key):
         present, rank = _dense_ranks(key, size)
     else:
-        present, rank = np.unique(key, return_inverse=True)
+        present, rank = place.ranks(key)
     return rank.astype(np.intp, copy=False), len(present)
 
 

@@ -15,6 +15,7 @@ any more; so they start from 0 again after a while, with a Learner that has come
 
 import numpy as np
 
+from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.sums import Array
 from gerrymend.solvers.base import State
 from gerrymend.solvers.players.auditor import Auditor
@@ -30,32 +31,30 @@ class CellPlay:
 
     def __init__(self, auditor: Auditor) -> None:
         self._auditor = auditor
-        self._strain = [np.zeros((1, len(notion.event_weight))) for notion in auditor.notions]
+        self._place = auditor.place
+        self._weight = [self._place.put(notion.event_weight) for notion in auditor.notions]
+        self._strain = [self._place.zeros(1, len(weight)) for weight in self._weight]
         self._n_plays = 0
 
     def cost(self) -> Array:
         """Return the cost of deciding 1 in each label-cell."""
-        cost = self._auditor.base_cost[None].copy()
-        self._auditor.price(self._strain, out=cost)
-        price: Array = cost[0]
-        return price
+        return self._auditor.cost(self._strain)
 
     def answered(self, decided: Array) -> None:
         """Take the step that the Learner's answer asks for, given what it decides."""
         self._n_plays += 1
         residuals = self._auditor.residuals(decided[None], 1)
-        for notion, strain, residual in zip(
-            self._auditor.notions, self._strain, residuals, strict=True
-        ):
-            strain += _STEP * residual / notion.event_weight
+        for weight, strain, residual in zip(self._weight, self._strain, residuals, strict=True):
+            strain += _STEP * residual / weight
             if self._n_plays % _START_AGAIN == 0:
                 strain[:] = 0.0
 
     def state(self) -> State:
         """Return the strains as they are now."""
-        return {"strain": [strain.copy() for strain in self._strain], "n_plays": self._n_plays}
+        strain = [np.array(on_host(strain)) for strain in self._strain]
+        return {"strain": strain, "n_plays": self._n_plays}
 
     def restore(self, state: State) -> None:
         """Go on from a state."""
-        self._strain = state["strain"]
+        self._strain = [self._place.take_back(strain) for strain in state["strain"]]
         self._n_plays = state["n_plays"]

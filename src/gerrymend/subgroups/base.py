@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from gerrymend._numeric.arrays import on_host
+from gerrymend._numeric.places import Place
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.rules import Rare, Rule
@@ -125,6 +127,22 @@ class BoundClass(ABC):
         from gerrymend.subgroups.one_sided import OneSided
 
         return OneSided(self, sign)
+
+    def at(self, place: Place) -> "BoundClass":
+        """Return the same class for residuals that lie at a place, where members come to lie too.
+
+        By default they are brought into memory for each search.
+        """
+        from gerrymend.subgroups.brought_here import BroughtHere
+
+        return BroughtHere(self, place)
+
+    def searched_as(self, subgroups: "SubgroupClass") -> "BoundClass | None":
+        """Return what another class would be over the same cells, if that is known without binding.
+
+        It is of classes that differ in nothing but how hard they are searched.
+        """
+        return None
 
     def release(self) -> None:
         """Let go of what takes much memory and is made again by the next search.
@@ -236,8 +254,8 @@ def value_of_all(residuals: Array) -> Array:
     >>> value_of_all(np.array([[0.1, 0.2, -0.3], [0.5, -0.25, 0.0]])).tolist()
     [0.0, 0.25]
     """
-    total = residuals.sum(axis=-1)
-    is_rounding = np.abs(total) <= _ROUNDING * np.abs(residuals).sum(axis=-1)
+    total = on_host(residuals.sum(axis=-1))
+    is_rounding = np.abs(total) <= _ROUNDING * on_host(abs(residuals).sum(axis=-1))
     value: Array = np.where(is_rounding, 0.0, total)
     return value
 
@@ -248,8 +266,11 @@ def most_of_any(residuals: Array) -> Array:
     No set does better than to take every positive cell, or every negative one: Σ W⁺ or Σ W⁻, the
     former where W sums to 0 or more.
     """
-    sign = np.where(value_of_all(residuals) < 0, -1.0, 1.0)
-    most: Array = np.maximum(sign[..., None] * residuals, 0.0).sum(axis=-1)
+    everyone = value_of_all(residuals)
+    # In operators alone, as residuals may be on a device.
+    up = on_host((residuals * (residuals > 0)).sum(axis=-1))
+    down = on_host((residuals * (residuals < 0)).sum(axis=-1))
+    most: Array = np.where(everyone < 0, -down, up)
     return most
 
 

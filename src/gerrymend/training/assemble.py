@@ -19,6 +19,7 @@ from gerrymend._numeric.arrays import (
     is_dask_collection,
     is_device_array,
 )
+from gerrymend._numeric.places import MEMORY, Place
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
 from gerrymend.auditing.rare_values import rows_by_value
@@ -52,7 +53,7 @@ from gerrymend.solvers.players.rows import LabelCells, Rows
 from gerrymend.solvers.regression.device import device_game
 from gerrymend.solvers.regression.rows import RowsRead
 from gerrymend.subgroups import LinearThresholds
-from gerrymend.training.device_rows import read_device, rows_on_device
+from gerrymend.training.device_rows import has_long_vectors, read_device, rows_on_device
 from gerrymend.training.games import Game, Setting, game_of, is_elsewhere, rate_of
 
 RowsOf = Callable[[Any, Array, Auditor, NDArray[np.intp], NDArray[np.intp]], Rows]
@@ -131,7 +132,8 @@ def read_rows(
         [part for moment in moments if moment.is_own for part in moment[1:]],
     )
     sample = replace(sample, columns=bins.of_columns(sample.columns))
-    begin = partial(_begin, rows_of, sample, moments, strata, setting)
+    there = Place.of(features) if is_device_array(X) else MEMORY
+    begin = partial(_begin, rows_of, there, sample, moments, strata, setting)
     counts = rows_by_value(sample.columns)
     controls = tuple(column.name for column in sample.controls)
     return RowsRead(sample.classes, sample.columns, counts, digests, begin, controls, bins)
@@ -139,6 +141,7 @@ def read_rows(
 
 def _begin(
     rows_of: RowsOf,
+    there: Place,
     sample: Sample,
     moments: tuple[Moment, ...],
     strata: Cells | None,
@@ -150,8 +153,8 @@ def _begin(
 ) -> Game:
     """Begin the solver's game on rows whose labels and attributes are here.
 
-    Means of numbers are in units of the most that a decision changes an outcome by: solvers are
-    made for rates.
+    `there` is where the features are. Means of numbers are in units of the most that a decision
+    changes an outcome by: solvers are made for rates.
     """
     own = [moment for moment in moments if moment.is_own]
     # Over a scale that all moments share, so that one gamma and one C hold for all of them.
@@ -162,9 +165,11 @@ def _begin(
         sample.weight,
         None if strata is None else strata.index,
         tuple(moment.over(scale) for moment in own),
+        place=there,
     )
     rates = [moment.rate for moment in moments]
-    auditor = Auditor(rates, setting.subgroups, label_cells, setting.audited)
+    place = there if has_long_vectors(label_cells, solver) else MEMORY
+    auditor = Auditor(rates, setting.subgroups, label_cells, setting.audited, place)
     rows = rows_of(estimator, sample.weight, auditor, order, starts)
     return game_of(rows, auditor, setting, solver, gammas, C, scale if own else None)
 

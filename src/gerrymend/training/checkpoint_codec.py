@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._numeric.arrays import is_device_array, on_host
 from gerrymend._runtime.extras import need
 from gerrymend.auditing.composition import Trait
 from gerrymend.auditing.subgroup import Subgroup
@@ -120,6 +121,9 @@ class _Page:
             return [self.form(item) for item in value]
         if isinstance(value, np.ndarray):
             return self._once(value, self._array)
+        # Whoever goes on puts it where it was, by what its rows are now.
+        if is_device_array(value):
+            return self._once(value, lambda there: self._array(on_host(there)))
         # By the very type: a subclass could have other fields.
         if _RECORDS.get(type(value).__name__) is type(value):
             return self._record(value)

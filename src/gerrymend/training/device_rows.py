@@ -9,14 +9,24 @@ from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.sample import Sample
 from gerrymend.models.estimators import can_be_fitted_from_sums
+from gerrymend.solvers import ExponentiatedGradient, GameSolver
 from gerrymend.solvers.blocks import LocalBlocks
 from gerrymend.solvers.players.auditor import Auditor
 from gerrymend.solvers.players.block_learners import BlockLearner, learner_from_sums
-from gerrymend.solvers.players.block_rows import BlockRows, LabelCellBlocks
+from gerrymend.solvers.players.block_rows import (
+    BlockRows,
+    CellBlocks,
+    LabelCellBlocks,
+    PlacedBlock,
+)
 from gerrymend.solvers.players.estimator_checks import check_uses_weights
 from gerrymend.solvers.players.learning_in_parts import LearnerOfAll
 from gerrymend.solvers.players.row_block import RowBlock
+from gerrymend.solvers.players.rows import LabelCells
 from gerrymend.solvers.regression.device import check_beside
+
+# Label-cells from which on a device computes with vectors over them sooner than they travel.
+LONG = 200_000
 
 
 def read_device(
@@ -60,11 +70,27 @@ def rows_on_device(
     place[order] = np.repeat(np.arange(len(starts)), label_cells.n_rows)
     block = RowBlock.beside(X, weight, place, len(label_cells))
     # One block that has every label-cell, numbered as here.
-    blocks = LabelCellBlocks(LocalBlocks([block]), [np.arange(len(label_cells))], len(label_cells))
+    blocks: CellBlocks = PlacedBlock(block)
+    if auditor.place.is_memory:
+        every = np.arange(len(label_cells))
+        blocks = LabelCellBlocks(LocalBlocks([block]), [every], len(label_cells))
     learner: BlockLearner
     if can_be_fitted_from_sums(estimator):
-        learner = learner_from_sums(estimator, blocks, label_cells.weight, auditor.base_cost)
+        weighed = auditor.place.put(label_cells.weight)
+        learner = learner_from_sums(estimator, blocks, weighed, auditor.base_cost)
     else:
         check_uses_weights(estimator, X)
         learner = LearnerOfAll(estimator, blocks)
     return BlockRows(blocks, label_cells, learner)
+
+
+def has_long_vectors(label_cells: LabelCells, solver: GameSolver) -> bool:
+    """Return whether vectors over label-cells are so long that they had better be with the rows.
+
+    Only the default solver plays with vectors elsewhere, and strata are compared in memory.
+    """
+    return (
+        len(label_cells) >= LONG
+        and label_cells.stratum is None
+        and isinstance(solver, ExponentiatedGradient)
+    )

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._numeric.arrays import on_host
+from gerrymend._numeric.places import MEMORY, Place
 from gerrymend._numeric.sums import Array, exactly_summable, total, total_by_cell
 from gerrymend._runtime.interrupts import interruptible
 from gerrymend.auditing.subgroup import ROUNDING, EventCells, Subgroup
@@ -35,7 +37,8 @@ class NotionAuditor:
     Written with the outcome u = a + b·p of the rows in the event, summed by part (`centring.py`):
     `offset` is the sum of w·a, and each call adds the sum of w·b·p. `subgroups` are searched every
     round; `audited_class` says how `audit` would search them. `event` are the label-cells in the
-    event, in the order of their parts.
+    event, in the order of their parts. Votes, residuals and pressure are at a `place`, which is
+    memory where there are strata.
     """
 
     def __init__(
@@ -44,25 +47,31 @@ class NotionAuditor:
         subgroups: SubgroupClass,
         label_cells: LabelCells,
         audited_class: SubgroupClass | None = None,
+        place: Place = MEMORY,
     ) -> None:
         self.notion = notion
+        self.place = place
         self._cells = cells = label_cells.cells
         moment = label_cells.moment(notion)
-        self.event, key = self._event_in(label_cells, moment.counts)
+        event, key = self._event_in(label_cells, moment.counts)
         # Only cells that have rows in the event matter; they are numbered anew.
-        parts, self.starts, self._part = np.unique(key, return_index=True, return_inverse=True)
+        parts, self.starts, self._part = _runs(key)
         self.distinct = len(parts) == len(key)
-        self._active, cell = np.unique(parts // _n_strata(label_cells), return_inverse=True)
-        weight = label_cells.weight[self.event]
+        self._active, _, cell = _runs(parts // _n_strata(label_cells))
+        weight = label_cells.weight[event]
 
-        self.slope = moment.slope[self.event]
-        self._unit_slope = bool((self.slope == 1.0).all())
-        self.whole = label_cells.is_whole and bool((self.slope == np.rint(self.slope)).all())
-        self.offset = total_by_cell(self._part, weight * moment.offset[self.event], len(parts))
-        self._has_offset = bool(self.offset.any())
+        slope = moment.slope[event]
+        self._unit_slope = bool((slope == 1.0).all())
+        self.whole = label_cells.is_whole and bool((slope == np.rint(slope)).all())
+        offset = total_by_cell(self._part, weight * moment.offset[event], len(parts))
+        self._has_offset = bool(offset.any())
+        self.event = event if isinstance(event, slice) else place.put(event)
+        self._of_part = place.put(self._part)
+        self.slope = place.put(slope)
+        self.offset = place.put(offset)
         part_weight = total_by_cell(self._part, weight, len(parts))
         self.event_weight = total_by_cell(cell, part_weight, len(self._active))
-        self._centring: Centring = Overall(self.event_weight)
+        self._centring: Centring = Overall(self.event_weight, place)
         if label_cells.stratum is not None:
             self._centring = WithinStrata(part_weight, cell, parts % _n_strata(label_cells))
         self._total_weight = total(label_cells.weight)
@@ -75,12 +84,15 @@ class NotionAuditor:
     def _bound(self, subgroups: SubgroupClass) -> BoundClass:
         event_weight = np.zeros(len(self._cells))
         event_weight[self._active] = self.event_weight
-        return subgroups.bind(self._cells.columns, self._cell_weight, event_weight)
+        bound = subgroups.bind(self._cells.columns, self._cell_weight, event_weight)
+        return bound if self.place.is_memory else bound.at(self.place)
 
     @cached_property
     def audited(self) -> BoundClass:
         """The same class with the search of `audit`, bound when it is first asked for."""
-        return self.subgroups if self._audited_class is None else self._bound(self._audited_class)
+        if self._audited_class is None:
+            return self.subgroups
+        return self.subgroups.searched_as(self._audited_class) or self._bound(self._audited_class)
 
     def _event_in(
         self, label_cells: LabelCells, counts: NDArray[np.bool_]
@@ -108,18 +120,29 @@ class NotionAuditor:
         if not self._unit_slope:
             weighted = weighted * self.slope
         if not self.whole or n_votes is None:
-            weighted = np.stack([exactly_summable(model) for model in weighted])
+            weighted = self.place.xp.stack([exactly_summable(model) for model in weighted])
         if not self.distinct:
-            weighted = np.add.reduceat(weighted, self.starts, axis=1)
+            weighted = self._by_part(weighted)
         outcomes = weighted * (1.0 if n_votes is None else 1.0 / n_votes)
         if self._has_offset:
             outcomes += self.offset
         return outcomes
 
+    def _by_part(self, weighted: Array) -> Array:
+        """Return sums over the label-cells of each part."""
+        if self.place.is_memory:
+            return np.add.reduceat(weighted, self.starts, axis=1)
+        # Of values that are exactly summable, so that no digit is lost in the differences.
+        xp = self.place.xp
+        totals = xp.cumulative_sum(weighted, axis=1, include_initial=True)
+        ends = self.place.put(np.append(self.starts, len(self._part)))
+        sums: Array = xp.diff(xp.take(totals, ends, axis=1), axis=1)
+        return sums
+
     def spread(self, pressure: Array) -> Array:
         """b·Σ_g (λ⁻_g − λ⁺_g)·centre(g) for each label-cell in the event, from pressure by cell."""
         parts = self._centring.centred(pressure)
-        by_row = parts if self.distinct else np.take(parts, self._part, axis=1)
+        by_row = parts if self.distinct else self.place.xp.take(parts, self._of_part, axis=1)
         return by_row if self._unit_slope else by_row * self.slope
 
     def residuals(self, votes: Array, n_votes: int | None) -> Array:
@@ -130,7 +153,7 @@ class NotionAuditor:
         self, key: Any, members: Members, votes: Array, n_votes: int | None
     ) -> Subgroup | None:
         """Return the subgroup of a key, measured on the rows that its description selects."""
-        outcomes = self._centring.by_cell(self._outcomes(votes[None], n_votes))[0]
+        outcomes = on_host(self._centring.by_cell(self._outcomes(votes[None], n_votes))[0])
         expected = None
         if isinstance(self._centring, WithinStrata):
             expected = outcomes - self.residuals(votes[None], n_votes)[0]
@@ -143,7 +166,20 @@ class NotionAuditor:
             self._total_weight,
             expected,
         )
-        return cells.measure(self.subgroups.source.rule(key), members, outcomes)
+        return cells.measure(self.subgroups.source.rule(key), on_host(members), outcomes)
+
+
+def _runs(
+    keys: NDArray[np.intp],
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Return the distinct ones of sorted keys, where each begins, and which of them each key is.
+
+    >>> [part.tolist() for part in _runs(np.array([2, 2, 5]))]
+    [[2, 5], [0, 2], [0, 0, 1]]
+    """
+    begins = np.append(True, keys[1:] != keys[:-1])
+    starts = np.flatnonzero(begins)
+    return keys[starts], starts, np.cumsum(begins) - 1
 
 
 def _n_strata(label_cells: LabelCells) -> int:
@@ -174,18 +210,22 @@ class Auditor:
         subgroups: SubgroupClass,
         label_cells: LabelCells,
         audited_class: SubgroupClass | None = None,
+        place: Place = MEMORY,
     ) -> None:
+        self.place = place
         self.notions = [
-            NotionAuditor(notion, subgroups, label_cells, audited_class) for notion in notions
+            NotionAuditor(notion, subgroups, label_cells, audited_class, place)
+            for notion in notions
         ]
         self._subgroups = audited_class or subgroups
         self.label_cells = label_cells
         self.total_weight = total(label_cells.weight)
-        self.base_cost: Array = 1.0 - 2.0 * label_cells.labels.astype(np.float64)
+        base_cost = 1.0 - 2.0 * label_cells.labels.astype(np.float64)
+        self.base_cost: Array = place.put(base_cost)
         self.pressed = self._pressed()
         # err = ⟨w, y⟩ / n + ⟨w·(1 − 2y), p⟩ / n
         self.error_of_zero = total(label_cells.weight * label_cells.labels) / self.total_weight
-        self._error_slope = self.base_cost / self.total_weight
+        self._error_slope = place.put(base_cost / self.total_weight)
         self._deadline = math.inf
         self._least_seconds = 0.0
 
@@ -214,7 +254,11 @@ class Auditor:
 
     def _pressed(self) -> slice:
         """Return a slice of all label-cells whose cost can change: those in a notion's event."""
-        places = [np.arange(len(self.base_cost))[one.event] for one in self.notions]
+        everyone = np.arange(len(self.label_cells))
+        places = [
+            everyone[one.event if isinstance(one.event, slice) else on_host(one.event)]
+            for one in self.notions
+        ]
         return slice(int(min(p.min() for p in places)), int(max(p.max() for p in places)) + 1)
 
     @interruptible
@@ -312,8 +356,15 @@ class Auditor:
 
     def error(self, votes: Array, n_votes: int) -> Array:
         """Weighted error of each model."""
-        error: Array = self.error_of_zero + votes @ self._error_slope / n_votes
+        error: Array = self.error_of_zero + on_host(votes @ self._error_slope) / n_votes
         return error
+
+    def cost(self, pressure: Sequence[Array]) -> Array:
+        """Return what deciding 1 costs in each label-cell, by the pressure of one model."""
+        cost = self.place.copy(self.base_cost[None])
+        self.price(pressure, out=cost)
+        one: Array = cost[0]
+        return one
 
     def price(self, pressure: Sequence[Array], out: Array) -> None:
         """Write what deciding 1 costs, (1 − 2y) + b·Σ_g (λ⁻_g − λ⁺_g)·centre(g), where pressed.
@@ -322,7 +373,11 @@ class Auditor:
         """
         if len(self.notions) == 1 and isinstance(self.notions[0].event, slice):
             event = self.pressed  # the usual case, and this is run every round
-            np.add(self.base_cost[event], self.notions[0].spread(pressure[0]), out=out[:, event])
+            spread = self.notions[0].spread(pressure[0])
+            if self.place.is_memory:
+                np.add(self.base_cost[event], spread, out=out[:, event])
+            else:
+                out[:, event] = self.base_cost[event] + spread
             return
         out[:, self.pressed] = self.base_cost[self.pressed]
         for notion, by_cell in zip(self.notions, pressure, strict=True):

@@ -17,7 +17,7 @@ from gerrymend.models.mixture import LinearPredictor
 from gerrymend.solvers.players.row_block import RowBlock
 
 if TYPE_CHECKING:
-    from gerrymend.solvers.players.block_rows import LabelCellBlocks
+    from gerrymend.solvers.players.block_rows import CellBlocks
 
 
 class BlockLearner(ABC):
@@ -43,7 +43,7 @@ class BlockLearner(ABC):
 class LinearBlockLearner(BlockLearner):
     """A learner of coefficients."""
 
-    def __init__(self, blocks: "LabelCellBlocks") -> None:
+    def __init__(self, blocks: "CellBlocks") -> None:
         self._blocks = blocks
 
     @cached_property
@@ -61,17 +61,17 @@ class LogisticFromSums(LinearBlockLearner):
 
     Parameters
     ----------
-    blocks : LabelCellBlocks
+    blocks : CellBlocks
     settings : LogisticSettings
     weight : array
-        The weight of each label-cell.
+        The weight of each label-cell, where costs are.
     base_cost : array
         The cost of each label-cell where nothing is pressed.
     """
 
     def __init__(
         self,
-        blocks: "LabelCellBlocks",
+        blocks: "CellBlocks",
         settings: LogisticSettings,
         weight: Array,
         base_cost: Array,
@@ -102,7 +102,7 @@ class LogisticFromSums(LinearBlockLearner):
 
     def _minimum(self, cost: Array, start: Array) -> Array:
         costs = self._blocks.parts(cost)
-        total = float(np.abs(cost) @ self._weight)
+        total = float(abs(cost) @ self._weight)
 
         def sums_at(coefficients: Array, *, curved: bool) -> LogisticSums:
             parts = self._blocks.gather(RowBlock.logistic, coefficients, costs, curved)
@@ -149,7 +149,7 @@ class LeastSquaresFromSums(LinearBlockLearner):
 
 
 def learner_from_sums(
-    estimator: Any, blocks: "LabelCellBlocks", weight: Array, base_cost: Array
+    estimator: Any, blocks: "CellBlocks", weight: Array, base_cost: Array
 ) -> LinearBlockLearner:
     """Return the learner of an estimator that can be fitted from sums.
 

@@ -8,18 +8,39 @@ import hashlib
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.merged_cuts import merged_best_cuts
+from gerrymend._numeric.places import MEMORY, Place
 from gerrymend._numeric.sums import Array
 from gerrymend.models.mixture import LabelPredictor, Mixture
 from gerrymend.solvers.blocks import Blocks, ByBlock
 from gerrymend.solvers.players.block_learners import BlockLearner
+from gerrymend.solvers.players.kept_plays import KeptPlays, PlaysAsBytes, PlaysAtPlace
 from gerrymend.solvers.players.row_block import DIGEST, RowBlock
 from gerrymend.solvers.players.rows import Bits, Keys, LabelCells, Play
+
+
+class CellBlocks(Protocol):
+    """Blocks that are asked by label-cell: of vectors over these, which are at a place."""
+
+    place: Place
+
+    def gather(self, method: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Ask each block a question."""
+        ...
+
+    def parts(self, by_label_cell: Any) -> Any:
+        """Return values of label-cells as each block has them, along the last axis."""
+        ...
+
+    def decided(self, predictors: Sequence[Any]) -> tuple[Any, list[bytes]]:
+        """Return the weight decided 1 in each label-cell, and a digest of all decisions."""
+        ...
 
 
 class LabelCellBlocks:
@@ -34,6 +55,8 @@ class LabelCellBlocks:
     n_cells : int
         How many label-cells there are.
     """
+
+    place = MEMORY
 
     def __init__(self, blocks: Blocks, cells: Sequence[NDArray[np.intp]], n_cells: int) -> None:
         self.blocks = blocks
@@ -71,12 +94,40 @@ class LabelCellBlocks:
         ]
 
 
+class PlacedBlock:
+    """One block that has every row, with vectors over label-cells where the rows lie.
+
+    Parameters
+    ----------
+    block : RowBlock
+        With label-cells numbered as the game's are.
+    """
+
+    def __init__(self, block: RowBlock) -> None:
+        self.place = block.place
+        self._block = block
+
+    def gather(self, method: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Ask the block a question."""
+        return [self._block.answer(method, *arguments)]
+
+    def parts(self, by_label_cell: Any) -> Any:
+        """Return the values: the block has every label-cell."""
+        return by_label_cell
+
+    def decided(self, predictors: Sequence[Any]) -> tuple[Any, list[bytes]]:
+        """Return the weight decided 1 in each label-cell, and a digest of all decisions."""
+        answer = self._block.decided_there(predictors)
+        return answer.weights, answer.digests
+
+
 class BlockRows:
     """Rows that lie in blocks, and who learns to decide about them.
 
     Parameters
     ----------
-    blocks : LabelCellBlocks
+    blocks : LabelCellBlocks or PlacedBlock
+        Costs and weights by label-cell are in memory, or where a placed block is.
     label_cells : LabelCells
     learner : BlockLearner
 
@@ -93,13 +144,19 @@ class BlockRows:
     [[0.0, 1.0]]
     """
 
-    def __init__(
-        self, blocks: LabelCellBlocks, label_cells: LabelCells, learner: BlockLearner
-    ) -> None:
+    def __init__(self, blocks: CellBlocks, label_cells: LabelCells, learner: BlockLearner) -> None:
         self.label_cells = label_cells
         self._blocks = blocks
         self._learner = learner
-        self._type = _smallest_type(label_cells)
+        self._place = blocks.place
+        self._weight = self._place.put(label_cells.weight)
+        counted = label_cells.weight > 0
+        self._counted = slice(None) if counted.all() else self._place.put(counted)
+        self._kept: KeptPlays = (
+            PlaysAsBytes(label_cells)
+            if self._place.is_memory
+            else PlaysAtPlace(self._place, label_cells)
+        )
 
     def best_response(self, costs: Array) -> tuple[Array, Keys]:
         """Fit to each row of costs; a constant where no cost differs in sign."""
@@ -124,7 +181,7 @@ class BlockRows:
         return self._plays(
             [
                 predictor.cut_at(cut) if np.isfinite(cut) else self._learner.constant(cut < 0)
-                for cut in self._cuts(predictor, np.array([cost, *others]))
+                for cut in self._cuts(predictor, self._place.xp.stack([cost, *others]))
             ]
         )
 
@@ -137,34 +194,33 @@ class BlockRows:
         return self._plays([predictor])[0]
 
     def decided(self, decisions: Sequence[Bits]) -> Array:
-        """Read the weights from the bytes that were kept."""
-        # The digest only tells plays apart that decide the same weights of other rows.
-        content = np.array(decisions)[:, :-DIGEST]
-        return np.ascontiguousarray(content).view(self._type).astype(np.float64)
+        """Return the weights that were kept."""
+        weights: Array = self._kept.decided(decisions)
+        return weights
 
     def mixture(self, keys: Keys, weights: Array | None = None) -> Mixture:
         """Mix the keys, which are the predictors."""
         return Mixture.of_predictors(list(keys), weights)
 
     def state(self) -> Any:
-        """Return the learner's state."""
-        return self._learner.state()
+        """Return the learner's state, and the predictors whose plays are kept elsewhere."""
+        learner = self._learner.state()
+        if self._place.is_memory:
+            return learner
+        return {"learner": learner, "plays": self._kept.state()}
 
     def restore(self, state: Any) -> None:
-        """Go on from a state of the learner."""
+        """Go on from a state."""
+        if not self._place.is_memory:
+            for predictor in state["plays"]:
+                self._plays([predictor])
+            state = state["learner"]
         self._learner.restore(state)
 
     def _plays(self, predictors: Sequence[Any]) -> list[Play]:
-        """Return predictors with what they decide: weights by label-cell, and a digest of rows.
-
-        Two that decide the same weights of each label-cell may decide otherwise of its rows.
-        """
+        """Return predictors with what they decide."""
         weights, digests = self._blocks.decided(predictors)
-        kept = weights.astype(self._type)
-        return [
-            Play(np.frombuffer(row.tobytes() + digest, dtype=np.uint8), predictor)
-            for row, digest, predictor in zip(kept, digests, predictors, strict=True)
-        ]
+        return self._kept.keep(weights, digests, predictors)
 
     def _cuts(self, predictor: Any, costs: Array) -> list[float]:
         """Return the distinct cuts of least cost, over the rows that have weight."""
@@ -177,22 +233,12 @@ class BlockRows:
             predictor,
             self._blocks.parts(costs),
         )
-        sizes = np.abs(costs) @ self.label_cells.weight
+        sizes = on_host(abs(costs) @ self._weight)
         return list(dict.fromkeys(merged_best_cuts(ask, sizes.tolist()).tolist()))
 
     def _same_for_all(self, cost: Array) -> bool | None:
         """Return the decision that is cheapest for every row; None where rows differ."""
-        counted = cost[self.label_cells.weight > 0]
+        counted = cost[self._counted]
         if (counted >= 0).all() or (counted <= 0).all():
             return bool((counted < 0).any())
         return None
-
-
-def _smallest_type(label_cells: LabelCells) -> np.dtype[Any]:
-    """Return the smallest type that holds what may be decided of a label-cell."""
-    if not label_cells.is_whole:
-        return np.dtype(np.float64)
-    # A pool holds thousands of plays, and most cells are small: a byte each rather than eight.
-    most = label_cells.weight.max()
-    whole = (np.uint8, np.uint16, np.uint32)
-    return np.dtype(next((one for one in whole if most <= np.iinfo(one).max), np.float64))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from gerrymend._numeric.places import MEMORY, Place
 from gerrymend._numeric.sums import Array
 
 
@@ -42,11 +43,14 @@ class Centring(Protocol):
 
 
 class Overall:
-    """Compare with the mean of everyone in the event, of whom `weight` is by cell."""
+    """Compare with the mean of everyone in the event, of whom `weight` is by cell.
 
-    def __init__(self, weight: Array) -> None:
-        self._share = weight / weight.sum()
-        self._ones = np.ones(len(weight))
+    The arrays that its methods take and return are at a place.
+    """
+
+    def __init__(self, weight: Array, place: Place = MEMORY) -> None:
+        self._share = place.put(weight / weight.sum())
+        self._ones = place.put(np.ones(len(weight)))
 
     def by_cell(self, parts: Array) -> Array:
         """Return them as they are: a part is a cell."""

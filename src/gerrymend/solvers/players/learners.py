@@ -168,6 +168,7 @@ class EstimatorLearner(Learner):
         self._X = X
         self._order = order
         self._weight = self._as_given(weight)
+        self._all_count = bool((weight > 0).all())
 
     def best_response(self, costs: Array) -> tuple[Decisions, Keys]:
         """Fit to each row of costs; a constant where no cost differs in sign."""
@@ -184,12 +185,17 @@ class EstimatorLearner(Learner):
         predictor = self._fit(given, near_last=True)
         if isinstance(predictor, LabelPredictor):
             return [(self._as_in_game(predictor.decide(self._X)), predictor)]
-        score = self._as_in_game(predictor.score(self._X))
+        score = self._as_in_game(self._score(predictor))
         cuts = _cuts(score, [cost, *others], self._as_in_game(self._weight))
         return [
             (score > cut, predictor.cut_at(cut) if np.isfinite(cut) else self.constant(cut < 0))
             for cut in cuts
         ]
+
+    def _score(self, predictor: Any) -> Array:
+        """Return the score of each row of X."""
+        score: Array = predictor.score(self._X)
+        return score
 
     def _as_given(self, by_row: NDArray[Any]) -> NDArray[Any]:
         """Return values of the game's rows in the order of X."""
@@ -216,7 +222,7 @@ class EstimatorLearner(Learner):
         return Mixture.of_predictors(list(keys), weights)
 
     def _constant(self, cost: Array) -> ConstantPredictor | None:
-        counted = cost[self._weight > 0]
+        counted = cost if self._all_count else cost[self._weight > 0]
         if (counted >= 0).all() or (counted <= 0).all():
             return ConstantPredictor(bool((counted < 0).any()))
         return None
@@ -258,6 +264,8 @@ class LogisticLearner(ClassificationLearner):
         super().__init__(estimator, X, weight, order)
         # The last coefficients, the latest at the end; of each the last is the intercept.
         self._last: list[Array] = []
+        # What was fitted last, and its scores, if they are known.
+        self._scored: tuple[Any, Array] | None = None
 
     @cached_property
     def _rows(self) -> LogisticRows:
@@ -282,7 +290,15 @@ class LogisticLearner(ClassificationLearner):
         fitted = self._rows.fit(cost < 0, np.abs(cost) * self._weight, self._last[0])
         if not fitted.converged:
             return None  # the estimator itself says what is amiss
-        return LinearPredictor(fitted.coefficients[:-1], float(fitted.coefficients[-1]))
+        predictor = LinearPredictor(fitted.coefficients[:-1], float(fitted.coefficients[-1]))
+        self._scored = predictor, fitted.score
+        return predictor
+
+    def _score(self, predictor: Any) -> Array:
+        """Return the score of each row of X; that of a refit is known."""
+        if self._scored is not None and self._scored[0] is predictor:
+            return self._scored[1]
+        return super()._score(predictor)
 
     def state(self) -> Any:
         """Return the coefficients from which the next fits start."""

@@ -8,7 +8,7 @@ from sklearn.base import clone, is_regressor
 from gerrymend._numeric.sums import Array
 from gerrymend.models.mixture import ConstantPredictor, CostPredictor
 from gerrymend.solvers.players.block_learners import BlockLearner
-from gerrymend.solvers.players.block_rows import LabelCellBlocks
+from gerrymend.solvers.players.block_rows import CellBlocks, LabelCellBlocks
 from gerrymend.solvers.players.learners import predictor_of
 from gerrymend.solvers.players.row_block import RowBlock
 
@@ -22,18 +22,19 @@ class LearnerOfAll(BlockLearner):
     Parameters
     ----------
     estimator : scikit-learn estimator
-    blocks : LabelCellBlocks
+    blocks : CellBlocks
         Of one block.
     """
 
-    def __init__(self, estimator: Any, blocks: LabelCellBlocks) -> None:
+    def __init__(self, estimator: Any, blocks: CellBlocks) -> None:
         self._estimator = estimator
         self._blocks = blocks
 
     def fit(self, cost: Array, *, near_last: bool = False) -> Any:
         """Train a new model, whatever was trained before."""
         model = clone(self._estimator)
-        return _predictor(self._blocks.ask(0, RowBlock.fit, model, self._blocks.parts(cost)))
+        (trained,) = self._blocks.gather(RowBlock.fit, model, self._blocks.parts(cost))
+        return _predictor(trained)
 
     def constant(self, decision: bool) -> ConstantPredictor:
         """Return the predictor itself."""

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.externals.array_api_compat import array_namespace, device, is_numpy
 from gerrymend._numeric.arrays import beside, on_host
 from gerrymend._numeric.merged_cuts import SortedScores
 from gerrymend._numeric.newton import LogisticSums, logistic_sums, pieces
+from gerrymend._numeric.places import Place
 from gerrymend._numeric.projection import WeightedColumns
 from gerrymend._numeric.sums import Array
 from gerrymend.models.estimators import trains_on_tensors
@@ -27,7 +29,7 @@ DIGEST = 16
 class Decided(NamedTuple):
     """The weight decided 1 in each label-cell of a block, one predictor a row, and digests."""
 
-    weights: Array
+    weights: Any
     digests: list[bytes]
 
 
@@ -55,6 +57,7 @@ class RowBlock:
 
     def __init__(self, features: Any, weight: Any, cell: Any, n_cells: int) -> None:
         self._xp = array_namespace(weight)
+        self.place = Place.of(weight)
         self.features = features
         self._weight = self._xp.astype(weight, self._xp.float64, copy=False)
         self._cell = cell
@@ -140,6 +143,17 @@ class RowBlock:
             digests.append(_digest(on_host(ones)))
         return Decided(weights, digests)
 
+    def decided_there(self, predictors: Sequence[Predictor]) -> Decided:
+        """Return what predictors decide, with weights where the rows are."""
+        self._sorted = None
+        weights = []
+        digests = []
+        for predictor in predictors:
+            ones = self._decide(predictor)
+            weights.append(self._summed_there(self._xp.where(ones, self._weight, 0.0)))
+            digests.append(self._mark_of(ones))
+        return Decided(self._xp.stack(weights), digests)
+
     def labelled(self, cost: Array) -> tuple[NDArray[np.int8], Array]:
         """Return the cheaper label of each row, and what the choice is worth."""
         by_row = on_host(self._by_row(cost))
@@ -208,9 +222,35 @@ class RowBlock:
         if is_numpy_array(values):
             sums: Array = np.bincount(self._cell, values, self._n_cells).astype(np.float64)
             return sums
-        totals = self._xp.cumulative_sum(values[self._order], axis=0)
-        at_ends: Array = np.append(0.0, on_host(totals))[on_host(self._ends)]
-        return np.diff(at_ends, prepend=0.0)
+        return on_host(self._summed_there(values))
+
+    def _summed_there(self, values: Any) -> Any:
+        """Return sums by label-cell where the rows are; exact where values are whole."""
+        in_order = self._xp.take(values, self._order, axis=0)
+        if self._n_cells == len(values):  # a row each
+            return in_order
+        totals = self._xp.cumulative_sum(in_order, axis=0, include_initial=True)
+        at_ends = self._xp.take(totals, self._ends, axis=0)
+        first = self._xp.zeros((1,), dtype=at_ends.dtype, device=device(at_ends))
+        return self._xp.diff(at_ends, prepend=first)
+
+    def _mark_of(self, ones: Any) -> bytes:
+        """Return a digest of a mask, without bringing it here: sums of random marks of its rows.
+
+        Two masks have the same sums, modulo 2⁶⁴ each, with a probability of 2⁻¹²⁸.
+        """
+        xp = self._xp
+        sums = [xp.sum(xp.where(ones, marks, xp.zeros_like(marks))) for marks in self._marks]
+        return on_host(xp.stack(sums)).tobytes()
+
+    @cached_property
+    def _marks(self) -> tuple[Any, Any]:
+        """Two numbers for each row, the same in every process."""
+        ends = np.iinfo(np.int64)
+        drawn = np.random.default_rng(0).integers(
+            ends.min, ends.max, (2, len(self._weight)), dtype=np.int64, endpoint=True
+        )
+        return self._here(drawn[0]), self._here(drawn[1])
 
     def _here(self, values: NDArray[Any]) -> Any:
         return self._xp.asarray(values, device=device(self._weight))

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gerrymend._numeric.places import MEMORY, Place
 from gerrymend._numeric.sums import Array, total_by_cell
 from gerrymend.inputs.protected import Cells, Column, distinct_rows
 from gerrymend.models.mixture import Mixture
@@ -77,6 +78,7 @@ class LabelCells:
         weight: Array,
         stratum: NDArray[np.intp] | None = None,
         own_moments: tuple[Moment, ...] = (),
+        place: Place = MEMORY,
     ) -> tuple["LabelCells", NDArray[np.intp], NDArray[np.intp]]:
         """Return distinct label-cells, where rows of each begin, and the order of these rows.
 
@@ -88,9 +90,11 @@ class LabelCells:
             By row; without strata all rows are compared with all.
         own_moments : tuple of Moment
             Those that don't follow from the label: rows that differ in them are no one cell.
+        place : Place
+            Where rows are sorted.
         """
-        rows = cls.of_rows(distinct_rows(columns), labels, weight, stratum, own_moments)
-        return rows._distinct()
+        rows = cls.of_rows(distinct_rows(columns, place), labels, weight, stratum, own_moments)
+        return rows._distinct(place)
 
     @classmethod
     def of_parts(
@@ -121,9 +125,11 @@ class LabelCells:
         place[order] = np.repeat(np.arange(len(label_cells)), number)
         return label_cells, place
 
-    def _distinct(self) -> tuple["LabelCells", NDArray[np.intp], NDArray[np.intp]]:
+    def _distinct(
+        self, place: Place = MEMORY
+    ) -> tuple["LabelCells", NDArray[np.intp], NDArray[np.intp]]:
         """Sort and merge; return also where those of each begin, in which order."""
-        order, cells = self.cells.sorted_by(self.labels, *self._finer)
+        order, cells = self.cells.sorted_by(self.labels, *self._finer, place=place)
         return *replace(self._taken(order), cells=cells)._merged(), order
 
     @property

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.sums import Array
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.solvers.base import State
@@ -38,6 +39,8 @@ class Pool:
     def __init__(self, rows: Rows, auditor: Auditor) -> None:
         self._rows = rows
         self._auditor = auditor
+        self._place = auditor.place
+        self._most = self._place.put(rows.label_cells.weight)
         self._at_once = max(1, _BLOCK // int(rows.label_cells.n_rows.sum()))
         self._bits: list[Bits] = []
         self._known: dict[bytes, int] = {}
@@ -85,16 +88,16 @@ class Pool:
 
     def _values(self, residuals: Array, group: PooledGroup) -> Array:
         """Signed unfairness of a subgroup, for each residual."""
-        values = residuals @ group.members.astype(np.float64)
+        values = on_host(residuals @ self._place.as_numbers(group.members))
         return (values / self._auditor.total_weight).round(_DIGITS)
 
     def decided(self, weights: Array) -> Array:
         """Return the weight that a mixture of the pool decides 1 in each label-cell."""
-        most = self._rows.label_cells.weight
-        decided = np.zeros(len(most))
+        decided = self._place.zeros(len(self._most))
         for classifier in np.flatnonzero(weights).tolist():
-            decided += weights[classifier] * self._decided(classifier, 1)[0]
-        return np.clip(decided, 0.0, most)
+            decided += float(weights[classifier]) * self._decided(classifier, 1)[0]
+        clipped: Array = self._place.xp.clip(decided, 0.0, self._most)
+        return clipped
 
     def fair_constant(self) -> Array | None:
         """Return the weights of what treats all alike at least error; None if nothing does.
@@ -112,13 +115,14 @@ class Pool:
 
     def cost(self, duals: Array) -> Array:
         """Return what deciding 1 costs by label-cell, under signed duals λ⁻ − λ⁺ of subgroups."""
-        pressure = [np.zeros((1, len(notion.event_weight))) for notion in self._auditor.notions]
+        notions = self._auditor.notions
+        pressure = [self._place.zeros(1, len(notion.event_weight)) for notion in notions]
         for which in np.flatnonzero(duals):
             group = self.groups[which]
-            pressure[group.notion][0, group.members] += duals[which]
-        cost = self._auditor.base_cost[None].copy()
-        self._auditor.price(pressure, out=cost)
-        return cost[0]
+            # In every cell: to pick a group's out takes several times as long.
+            members = self._place.as_numbers(group.members)
+            pressure[group.notion][0] += float(duals[which]) * members
+        return self._auditor.cost(pressure)
 
     def values(self, duals: Array, gamma: float) -> Array:
         """L(h, λ) of every classifier h."""

@@ -51,7 +51,11 @@ class ThresholdProofs:
     def __init__(self, columns: Sequence[Column], encoding: LinearEncoding) -> None:
         self._columns = columns
         self._encoding = encoding
-        self._blocks = [_Block(column) for column in columns]
+
+    @cached_property
+    def _blocks(self) -> "list[_Block]":
+        """The columns with their distinct values, which take a sort of each."""
+        return [_Block(column) for column in self._columns]
 
     def prove(
         self,

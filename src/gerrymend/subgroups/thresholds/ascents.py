@@ -2,23 +2,21 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array
-from gerrymend.subgroups.base import check_cells, value_of_all
-from gerrymend.subgroups.thresholds.clusters import clusters_of
-from gerrymend.subgroups.thresholds.great_circles import ascend, measure
+from gerrymend.subgroups.thresholds.circles import Circles, Climb, Clusters, MemoryCircles, Wanted
 
 _LEAST_GAIN = 1e-12
 # How far starts are from the best direction so far, in turn; ∞ is anywhere. Many short ascents from
 # near the best find more in the same time than few long ones, and far ones help in few dimensions.
 _STEPS = (np.inf, 0.1, 1.0, 0.1)
+_NEAR_STEPS = (0.3, 0.1)
 # Drawn starts after which a search begins again, far from all that it has found. Of 41 mixtures of
 # 100 to 2,000 rows and 6 to 14 dimensions, 8 chains of 100 starts miss 0.6 % of the worst that is
 # known in the mean and 3 % at most; one of 800 misses 1.4 % and 8 %, one of 100 5 % and 15 %.
@@ -32,7 +30,9 @@ _MANY_CELLS = 100_000
 _MOST_CLUSTERS = 4096
 _FEWEST_CHAINS = 4
 _STARTS_A_CHAIN = 10
-_CLUSTER_CHAIN = 25
+_CLUSTER_CHAIN = 16
+_FEWEST_DRAWS = 2
+_STARTS_A_DRAW = 5
 # Rows of all circles between two looks at the clock: some tenths of a second. To sort a row takes
 # as long as to read so many numbers, which each circle that leads higher does for every column.
 _STRETCH = 2_000_000
@@ -55,42 +55,23 @@ class _Reached(NamedTuple):
 
 
 class Ascent:
-    """Ascents over standardised columns, and a column of ones, from starts that are given or drawn.
+    """Ascents over cells, from starts that are given or drawn.
 
-    `standardise` makes them, one a row, the ones last.
+    Parameters
+    ----------
+    circles : Circles
+        The cells, wherever they lie.
+    seed : int
     """
 
-    def __init__(self, standardise: Callable[[], Array], seed: int) -> None:
-        self._standardise = standardise
+    def __init__(self, circles: Circles, seed: int) -> None:
+        self.circles = circles
         self._seed = seed
         self._drawn: dict[int, Array] = {}
 
-    @cached_property
-    def zt(self) -> Array:
-        """The columns, one a row: of many cells they are large, and made when they are needed."""
-        return self._standardise()
-
-    def release(self) -> None:
-        """Let go of the columns until they are needed again."""
-        self.__dict__.pop("zt", None)
-
-    @property
-    def n_cells(self) -> int:
-        """The number of cells."""
-        return int(self.zt.shape[1])
-
-    def of_cells(self, chosen: NDArray[np.bool_]) -> Array:
-        """Return the standardised columns of some cells, one a column, in one copy."""
-        z = np.empty((int(np.count_nonzero(chosen)), len(self.zt) - 1))
-        for k in range(z.shape[1]):
-            z[:, k] = self.zt[k, chosen]
-        return z
-
     def best(
         self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
+        wanted: Wanted,
         starts: Sequence[Array],
         restarts: int,
         deadline: float = math.inf,
@@ -101,91 +82,91 @@ class Ascent:
         rate is too high, or the worse of the two, and between subgroups that are equally bad the
         one of fewer distinct rows, or whose first comes first.
         """
-        check_cells(self.n_cells, residual, rows)
         if not starts:
             restarts = 0
-        if restarts and self.n_cells >= _MANY_CELLS:
-            starts = self._from_clusters(residual, rows, smallest, starts, restarts, deadline)
-            restarts = 0
-        best = self._chain(residual, rows, smallest, starts, range(min(restarts, _CHAIN)), deadline)
+        if restarts and self.circles.n_cells >= _MANY_CELLS:
+            starts = self._from_clusters(wanted, starts, restarts, deadline)
+            numbers = range(_FEWEST_DRAWS + restarts // _STARTS_A_DRAW)
+            near = self._chain(wanted, starts, numbers, deadline, near=True)
+            return near.direction, near.value
+        best = self._chain(wanted, starts, range(min(restarts, _CHAIN)), deadline)
         for first in range(_CHAIN, restarts, _CHAIN):
             if time.monotonic() >= deadline:
                 break
             numbers = range(first, min(first + _CHAIN, restarts))
-            other = self._chain(residual, rows, smallest, (), numbers, deadline, len(starts))
+            other = self._chain(wanted, (), numbers, deadline, len(starts))
             if other.betters(best):
                 best = other
         return best.direction, best.value
 
     def _from_clusters(
-        self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
-        starts: Sequence[Array],
-        restarts: int,
-        deadline: float,
+        self, wanted: Wanted, starts: Sequence[Array], restarts: int, deadline: float
     ) -> list[Array]:
         """Return the best of the starts, and of where chains over clusters of cells end."""
-        of_cell, over = self._clusters
-        clustered: Array = np.bincount(of_cell, residual).astype(np.float64)
-        clustered_rows = np.bincount(of_cell, rows).astype(np.intp)
+        clustered = self._clusters.summed(wanted)
         n_chains = _FEWEST_CHAINS + restarts // _STARTS_A_CHAIN
-        ends = list(starts)
-        for first in range(0, n_chains * _CLUSTER_CHAIN, _CLUSTER_CHAIN):
+
+        def end_of(first: int) -> Array:
             numbers = range(first, first + _CLUSTER_CHAIN)
             given = starts if first == 0 else ()
             n_before = 0 if first == 0 else len(starts)
-            end = over._chain(
-                clustered, clustered_rows, smallest, given, numbers, deadline, n_before
-            )
-            ends.append(end.direction)
-            if time.monotonic() >= deadline:
-                break
-        half = float(value_of_all(residual)) / 2
-        values = [measure(end @ self.zt, residual, half, rows, smallest) for end in ends]
+            over = self._of_clusters
+            return over._chain(clustered, given, numbers, deadline, n_before).direction
+
+        firsts = range(0, n_chains * _CLUSTER_CHAIN, _CLUSTER_CHAIN)
+        ends = [*starts, *self.circles.side_by_side(end_of, firsts)]
+        values = [self.circles.value(wanted, end) for end in ends]
         best = np.argsort(values, kind="stable")[::-1][: n_chains // 2]
         return [ends[place] for place in best]
 
     @cached_property
-    def _clusters(self) -> tuple[NDArray[np.intp], "Ascent"]:
-        """The cluster of each cell, and ascents over the means of clusters."""
-        of_cell, means = clusters_of(self.zt[:-1], _MOST_CLUSTERS)
-        over = np.vstack([means, np.ones(means.shape[1])])
-        return of_cell, Ascent(lambda: over, self._seed)
+    def _clusters(self) -> Clusters:
+        """The clusters of the cells."""
+        return self.circles.clusters(_MOST_CLUSTERS)
+
+    @cached_property
+    def _of_clusters(self) -> "Ascent":
+        """Ascents over the means of clusters, which are in memory."""
+        means = self._clusters.means
+        z = np.vstack([means, np.ones(means.shape[1])])
+        return Ascent(MemoryCircles(lambda: z), self._seed)
 
     def _chain(
         self,
-        residual: Array,
-        rows: NDArray[np.intp],
-        smallest: int,
+        wanted: Wanted,
         starts: Sequence[Array],
         numbers: range,
         deadline: float,
         n_before: int = 0,
+        near: bool = False,
     ) -> "_Reached":
         """Ascend from given starts and then from drawn ones, many of them near the best so far.
 
         `n_before` is the number of starts that other chains were given, so that no two draw alike.
+        Where all starts are `near` the best, arcs do for circles.
         """
-        half = float(value_of_all(residual)) / 2
-        size = len(self.zt)
+        climb = self.circles.climb_arcs if near else self._climb
+        steps = _NEAR_STEPS if near else _STEPS
+        half = wanted.half
+        size = self.circles.size
         everyone = np.zeros(size)
         everyone[-1] = half != 0  # where they have a value, and else no one
         best = _Reached(
-            everyone, abs(half) if smallest == 0 else -1.0, (self.n_cells if half else 0, 0)
+            everyone,
+            abs(half) if wanted.smallest == 0 else -1.0,
+            (self.circles.n_cells if half else 0, 0),
         )
         for i in range(n_before + numbers.start, n_before + len(starts) + numbers.stop):
             if i < len(starts):
                 start = starts[i]
             else:
                 start = self._draw(i)
-                step = _STEPS[i % len(_STEPS)]
+                step = steps[i % len(steps)]
                 if np.isfinite(step):
                     start = best.direction + step * start / np.sqrt(size)
-            direction, value = self._climb(start, residual, half, rows, smallest, deadline)
+            direction, value = climb(wanted, start, deadline)
             if value > best.value - _LEAST_GAIN:
-                direction, members = self._worse_side(direction, residual, half)
+                direction, members = self._worse_side(direction, wanted)
                 reached = _Reached(direction, value, members)
                 if reached.betters(best):
                     best = reached
@@ -198,45 +179,48 @@ class Ascent:
         if i not in self._drawn:
             # A generator for each start: one more start can then only add to what is found.
             rng = np.random.default_rng([self._seed, i])
-            self._drawn[i] = rng.standard_normal(len(self.zt))
+            self._drawn[i] = rng.standard_normal(self.circles.size)
         return self._drawn[i]
 
-    def _climb(
-        self,
-        start: Array,
-        residual: Array,
-        half: float,
-        rows: NDArray[np.intp],
-        smallest: int,
-        deadline: float,
-    ) -> tuple[Array, float]:
-        """Ascend from one start, with a look at the clock now and then."""
-        direction = start / (np.linalg.norm(start) or 1.0)
-        since_gain = 0
-        turn = 0
-        stretch = 1 + _STRETCH // (len(rows) * (1 + len(direction) // _NUMBERS_OF_A_SORT))
-        while True:
-            direction, value, since_gain, turn = ascend(
-                self.zt, residual, half, rows, smallest, direction, since_gain, turn, stretch,
-                _LEAST_GAIN,
-            )  # fmt: skip
-            if since_gain >= len(direction) or time.monotonic() >= deadline:
-                return direction, value
+    def points(self, residual: Any) -> tuple[Array, Array]:
+        """Return points of W ≠ 0, their standardised columns one a column, and W of each.
 
-    def _worse_side(
-        self, direction: Array, residual: Array, half: float
-    ) -> tuple[Array, tuple[int, int]]:
+        They are cells; of very many, the means of clusters, once with the W above 0 of their cells
+        and once with that below.
+        """
+        if self.circles.n_cells < _MANY_CELLS:
+            return self.circles.points(residual)
+        rows = np.zeros(self.circles.n_cells, dtype=np.intp)
+        parts = [residual * (residual > 0), residual * (residual < 0)]
+        sums = [
+            self._clusters.summed(self.circles.wanted(part, rows, 0)).residual for part in parts
+        ]
+        counted = [np.flatnonzero(part) for part in sums]
+        z = np.concatenate([self._clusters.means[:, some].T for some in counted])
+        return z, np.concatenate([part[some] for part, some in zip(sums, counted, strict=True)])
+
+    def _climb(self, wanted: Wanted, start: Array, deadline: float) -> tuple[Array, float]:
+        """Ascend from one start, with a look at the clock now and then."""
+        at = Climb(start / (np.linalg.norm(start) or 1.0))
+        size = len(start)
+        stretch = 1 + _STRETCH // (self.circles.n_cells * (1 + size // _NUMBERS_OF_A_SORT))
+        while True:
+            at = self.circles.climb(wanted, at, stretch, _LEAST_GAIN)
+            if at.since_gain >= size or time.monotonic() >= deadline:
+                return at.direction, at.value
+
+    def _worse_side(self, direction: Array, wanted: Wanted) -> tuple[Array, tuple[int, int]]:
         """Return the direction or its opposite, how many cells are in, and the first.
 
         The side is that of everyone's value and, where they have none, the one that is too high.
         """
-        u = direction @ self.zt
-        side = -1.0 if half < 0 else 1.0
-        tied = bool((np.abs(u) <= TIE).any())
+        half = wanted.half
+        sign = -1.0 if half < 0 else 1.0
+        side = self.circles.side(wanted.residual, direction)
         # Rows that are tied are in neither side, but for a threshold that is moved beyond them:
         # where the sides are equally bad there is no need to.
-        if side * (residual[u > TIE].sum() - half) < 0 and (half or not tied):
+        if sign * (side.value - half) < 0 and (half or not side.is_tied):
             direction = -direction
-            direction[-1] += 3 * TIE if tied else 0.0
-            u = direction @ self.zt
-        return direction, (int(np.count_nonzero(u > TIE)), int(np.argmax(u > TIE)))
+            direction[-1] += 3 * TIE if side.is_tied else 0.0
+            side = self.circles.side(wanted.residual, direction)
+        return direction, (side.size, side.first)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend.subgroups.thresholds._cluster_kernel import add_up, halve
 
 
 def clusters_of(columns: Array, most: int) -> tuple[NDArray[np.intp], Array]:
@@ -33,15 +34,17 @@ def clusters_of(columns: Array, most: int) -> tuple[NDArray[np.intp], Array]:
     >>> of_cell.tolist(), means.tolist()
     ([0, 0, 1, 1], [[0.5, 11.0]])
     """
-    cells = np.arange(columns.shape[1])
-    of_cell = np.zeros(len(cells), dtype=np.intp)
+    of_cell = np.zeros(columns.shape[1], dtype=np.intp)
     while True:
         count = np.bincount(of_cell)
-        means = np.array([np.bincount(of_cell, values) for values in columns]) / count
-        squares = np.array([np.bincount(of_cell, values**2) for values in columns]) / count
+        means = np.zeros((len(columns), len(count)))
+        squares = np.zeros_like(means)
+        add_up(columns, of_cell, means, squares)
+        means /= count
+        squares /= count
         widest = (squares - means**2).argmax(axis=0)
         cut = means[widest, np.arange(len(count))]
-        halves = 2 * of_cell + (columns[widest[of_cell], cells] > cut[of_cell])
+        halves = halve(columns, of_cell, widest, cut)
         filled = np.bincount(halves, minlength=2 * len(count)) > 0
         n_filled = int(np.count_nonzero(filled))
         if n_filled > most or n_filled == len(count):

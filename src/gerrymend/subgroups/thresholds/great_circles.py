@@ -19,7 +19,7 @@ from gerrymend._runtime.compiling import njit
 from gerrymend.subgroups.thresholds.binned_circles import best_in_bins
 
 # Changes this close on a circle are one: rounding must not part tied rows.
-_SAME_ANGLE = 1e-11
+SAME_ANGLE = 1e-11
 # Of so many rows few have to be sorted, if they are put into bins: some thirty rows in each.
 _MANY_ROWS = 2048
 _ROWS_A_BIN = 32
@@ -48,7 +48,7 @@ def best_on_circle(
     m = len(first)
     if m >= _MANY_ROWS:
         n_bins = min(max(m // _ROWS_A_BIN, _FEWEST_BINS), _MOST_BINS)
-        return best_in_bins(first, second, residual, half, rows, smallest, n_bins, _SAME_ANGLE)
+        return best_in_bins(first, second, residual, half, rows, smallest, n_bins, SAME_ANGLE)
     slope = np.empty(m)
     # Just after angle 0: a row with f = 0 changes sides at 0, and has the sign of s from there on.
     value = -half
@@ -83,7 +83,7 @@ def best_on_circle(
             # cot φ = −slope, so an angle is arctan2(1, −slope).
             low = np.arctan2(1.0, -before)
             high = np.arctan2(1.0, -here)
-            if high - low > _SAME_ANGLE:
+            if high - low > SAME_ANGLE:
                 best = abs(value)
                 angle = (low + high) / 2
         if place < m:
@@ -117,7 +117,7 @@ def _along(direction: Array, z: Array) -> Array:
     return u
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def ascend(
     z: Array,
     residual: Array,

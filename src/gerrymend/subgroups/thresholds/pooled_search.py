@@ -25,6 +25,7 @@ from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import Found
 from gerrymend.subgroups.encoding import LinearEncoding, is_too_wide
 from gerrymend.subgroups.thresholds.ascents import Ascent
+from gerrymend.subgroups.thresholds.circles import MemoryCircles
 from gerrymend.subgroups.thresholds.regression import SparseRegression
 from gerrymend.subgroups.thresholds.search import StartedSearch
 from gerrymend.subgroups.thresholds.standardised import standardised
@@ -63,8 +64,10 @@ class PooledSearch(StartedSearch):
         reduced = np.asarray((self._design @ pooling).todense())
         mean, scale = moments(only(WeightedColumns(reduced, self._event_weight)))
         starts = self._directions(fit, mean, scale)
-        ascent = Ascent(partial(standardised, reduced.T, reduced.shape[0], mean, scale), self._seed)
-        direction, value = ascent.best(residual, rows, smallest, starts, self._restarts, deadline)
+        circles = MemoryCircles(partial(standardised, reduced.T, reduced.shape[0], mean, scale))
+        ascent = Ascent(circles, self._seed)
+        wanted = circles.wanted(residual, rows, smallest)
+        direction, value = ascent.best(wanted, starts, self._restarts, deadline)
         coefficients = direction[:-1] / scale
         intercept = direction[-1] - coefficients @ mean
         return np.append(pooling @ coefficients, intercept), value

@@ -14,15 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from gerrymend._numeric.projection import TIE, OrthonormalBasis, WeightedColumns, only
+from gerrymend._numeric.places import Place
+from gerrymend._numeric.projection import OrthonormalBasis, WeightedColumns, only
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend._runtime.clocks import WorkClock
 from gerrymend.inputs.protected import Column
-from gerrymend.subgroups.base import Bracket, Found, value_of_all
+from gerrymend.subgroups.base import BoundClass, Bracket, Found, SubgroupClass, value_of_all
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 from gerrymend.subgroups.proofs.threshold_proofs import ThresholdProofs
 from gerrymend.subgroups.thresholds.ascents import Ascent
+from gerrymend.subgroups.thresholds.circles import MemoryCircles
 from gerrymend.subgroups.thresholds.regression import LinearSearch
 from gerrymend.subgroups.thresholds.standardised import standardised_terms
 
@@ -164,7 +166,9 @@ class GreatCircleSearch(StartedSearch):
         )
         mean = self._basis.mean
         scale = self._basis.scale
-        self._ascent = Ascent(partial(standardised_terms, encoding, columns, mean, scale), seed)
+        self._here = MemoryCircles(partial(standardised_terms, encoding, columns, mean, scale))
+        self._ascent = Ascent(self._here, seed)
+        self._seed = seed
         # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
         unit = np.eye(design.shape[1] + 1)
         coefficients = unit[:, :-1] / scale
@@ -172,18 +176,40 @@ class GreatCircleSearch(StartedSearch):
 
     def release(self) -> None:
         """Let go of the design, which the next search makes again."""
-        self._ascent.release()
+        self._ascent.circles.release()
+
+    def at(self, place: Place) -> BoundClass:
+        """Return the same search over cells that lie elsewhere."""
+        from gerrymend.subgroups.thresholds.placed_circles import PlacedCircles
+
+        there = copy.copy(self)
+        there._ascent = Ascent(PlacedCircles(self._here, place), self._seed)
+        self._here.release()
+        return there
+
+    def searched_as(self, subgroups: SubgroupClass) -> BoundClass | None:
+        """Return the search with the starts of other linear thresholds that are searched so."""
+        from gerrymend.subgroups.linear import LinearThresholds
+
+        alike = {"search": "search", "intercept": True, "random_state": self._seed}
+        given = subgroups.get_params()
+        restarts = given.pop("restarts", None)
+        if not isinstance(subgroups, LinearThresholds) or given != alike:
+            return None
+        other = self._with_starts(starts_for(self._n_numbers, restarts))
+        other._logistic = other._restarts > 0
+        return other
 
     def _search(
         self, residual: Array, rows: NDArray[np.intp], smallest: int, deadline: float = math.inf
     ) -> tuple[Array, float]:
         """Return the best direction over z and 1."""
         starts = self._starts(residual, deadline)
-        return self._ascent.best(residual, rows, smallest, starts, self._restarts, deadline)
+        wanted = self._ascent.circles.wanted(residual, rows, smallest)
+        return self._ascent.best(wanted, starts, self._restarts, deadline)
 
     def _found(self, residuals: Array, directions: Array) -> Found:
-        members = (directions @ self._ascent.zt > TIE).astype(np.float64)
-        return Found(np.vecdot(residuals, members), members, directions)
+        return self._ascent.circles.found(residuals, directions)
 
     def _starts(self, residual: Array, deadline: float) -> list[Array]:
         if not residual.any():
@@ -191,16 +217,13 @@ class GreatCircleSearch(StartedSearch):
         starts = [self._regression_direction(residual)]
         if not self._logistic or time.monotonic() >= deadline:
             return starts
-        zt = self._ascent.zt
-        counted = residual != 0
         # Of centred residuals both signs occur; but for rounding, where all have one outcome.
-        if len(zt) > 1 and residual.min() < 0 < residual.max():
-            steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _LOGISTIC_NUMBERS // zt.size))
+        if self._ascent.circles.size > 1 and residual.min() < 0 < residual.max():
+            z, weight = self._ascent.points(residual)
+            steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _LOGISTIC_NUMBERS // max(1, z.size)))
             model = LogisticRegression(C=1e3, max_iter=steps)
             with heard_warnings():  # a start need not have converged
-                model.fit(
-                    self._ascent.of_cells(counted), residual[counted] > 0, np.abs(residual[counted])
-                )
+                model.fit(z, weight > 0, np.abs(weight))
             starts.append(np.append(model.coef_[0], model.intercept_[0]))
         return starts
 
@@ -213,10 +236,10 @@ class GreatCircleSearch(StartedSearch):
         turn = np.roll(self._basis.turn, -1, axis=0)  # the ones are last in zt
         # A constant column has no part in any direction.
         turn[:-1][np.isinf(self._basis.scale)] = 0.0
-        zt = self._ascent.zt
-        direction: Array = turn @ ((zt @ residual) @ turn)
+        circles = self._ascent.circles
+        direction: Array = turn @ (circles.products(residual) @ turn)
         if value_of_all(residual):  # the other side may be worse
-            scores = direction @ zt
-            if abs(residual[scores < -TIE].sum()) > abs(residual[scores > TIE].sum()):
+            other = abs(circles.side(residual, -direction).value)
+            if other > abs(circles.side(residual, direction).value):
                 direction = -direction
         return direction
