@@ -9,6 +9,7 @@ from gerrymend import Conjunctions, LinearThresholds, Trees
 from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.places import MEMORY, Place
 from gerrymend.inputs.protected import distinct_rows, read_columns
+from gerrymend.subgroups.proofs.threshold_proofs import ThresholdProofs
 from gerrymend.subgroups.thresholds import ascents
 from gerrymend.subgroups.thresholds.circles import Climb, MemoryCircles
 from gerrymend.subgroups.thresholds.placed_circles import PlacedCircles
@@ -197,3 +198,27 @@ def test_searches_that_differ_in_starts_share_their_cells():
     assert (other._restarts, bound._restarts) == (7, 200)
     for different in (linear(restarts=7, search="regression"), LinearThresholds(), Trees()):
         assert bound.searched_as(different) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_proofs_are_made_in_memory(monkeypatch, place, seed):
+    """NumPy takes tensors of the CPU for arrays, but none of a GPU."""
+    rng = np.random.default_rng(seed)
+    columns = read_columns({"a": rng.integers(0, 6, 40) * 1.0, "b": rng.integers(0, 6, 40) * 1.0})
+    columns = distinct_rows(columns).columns
+    residual = rng.standard_normal(len(columns[0].values))
+    bound = bind(LinearThresholds(restarts=3), columns)
+    there = bound.at(place)
+    prove = ThresholdProofs.prove
+
+    def in_memory(proofs, residual, found, *how):
+        assert isinstance(residual, np.ndarray)
+        assert isinstance(found.members, np.ndarray)
+        return prove(proofs, residual, found, *how)
+
+    monkeypatch.setattr(ThresholdProofs, "prove", in_memory)
+    put = place.put(residual)
+    for bracket in (there.prove(put), there.close_in(put, there.worst(put[None]), work=1e7)):
+        assert Place.of(bracket.found.members) == place
+        assert bracket.upper_bound == pytest.approx(bound.prove(residual).upper_bound, abs=1e-9)
+        assert abs(float(bracket.found.values[0])) == pytest.approx(bracket.upper_bound, abs=1e-9)

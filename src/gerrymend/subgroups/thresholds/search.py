@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from gerrymend._numeric.places import Place
+from gerrymend._numeric.arrays import on_host
+from gerrymend._numeric.places import MEMORY, Place
 from gerrymend._numeric.projection import OrthonormalBasis, WeightedColumns, only
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.by_thread import heard_warnings
-from gerrymend._runtime.clocks import WorkClock
+from gerrymend._runtime.clocks import WALL_CLOCK, Clock, WorkClock
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import BoundClass, Bracket, Found, SubgroupClass, value_of_all
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
@@ -57,6 +58,9 @@ class StartedSearch(LinearSearch):
 
     A subclass implements `_search` and `_found`, and sets `source`.
     """
+
+    # Where residuals and members lie.
+    _place = MEMORY
 
     def __init__(
         self,
@@ -112,11 +116,20 @@ class StartedSearch(LinearSearch):
         start = time.monotonic()
         found = self.search(residual, seconds=seconds / 2)
         left = max(0.0, start + seconds - time.monotonic())
-        return self._proofs.prove(residual, found, at_most, left)
+        return self._proven(residual, found, at_most, left, WALL_CLOCK)
 
     def close_in(self, residual: Array, found: Found, *, work: float) -> Bracket:
         """Prove so from what was found, for so much work."""
-        return self._proofs.prove(residual, found, None, work, WorkClock())
+        return self._proven(residual, found, None, work, WorkClock())
+
+    def _proven(
+        self, residual: Array, found: Found, at_most: float | None, allowed: float, clock: Clock
+    ) -> Bracket:
+        """Prove in memory, wherever the residual lies and the members of what was found."""
+        here = found._replace(members=on_host(found.members))
+        bracket = self._proofs.prove(on_host(residual), here, at_most, allowed, clock)
+        members = self._place.put(bracket.found.members)
+        return bracket._replace(found=bracket.found._replace(members=members))
 
     @cached_property
     def _proofs(self) -> ThresholdProofs:
@@ -183,6 +196,7 @@ class GreatCircleSearch(StartedSearch):
         from gerrymend.subgroups.thresholds.placed_circles import PlacedCircles
 
         there = copy.copy(self)
+        there._place = place
         there._ascent = Ascent(PlacedCircles(self._here, place), self._seed)
         self._here.release()
         return there
