@@ -87,7 +87,7 @@ class UncertainReport:
     ...     attribute_probabilities={"race": {"Black": p, "White": [1 - x for x in p]}},
     ...     notion="statistical_parity", gamma=0.02)
     >>> round(report.expected_unfairness, 3), round(report.upper_bound, 3), report.verdict
-    (0.08, 0.12, 'exceeds gamma')
+    (0.08, 0.15, 'exceeds gamma')
     """
 
     worst: UncertainGroup | None

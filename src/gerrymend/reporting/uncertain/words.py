@@ -91,7 +91,7 @@ def _sure(data: Data) -> list[str]:
     group = data["surely"]
     who = "A group" if group is None else group["subgroup"]
     have = at_least(least if group is None else group["surely"], data["gamma"])
-    return [f"{who} has {have} or more whoever its members are."]
+    return [f"{who} has an unfairness of {have} or more, whoever its members are."]
 
 
 def _possible(data: Data) -> list[str]:
