@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gerrymend.auditing.missing_values import MissingValues
+from gerrymend.auditing.probability_doubts import about_probabilities
 from gerrymend.auditing.provenance import fingerprint
 from gerrymend.auditing.stratum_doubts import about_strata
 from gerrymend.auditing.tally import Tally, largest_rounding
@@ -62,9 +63,9 @@ class Doubt(NamedTuple):
     Codes are decisions_equal_labels, decisions_oppose_labels, decisions_nearly_equal_labels,
     decisions_nearly_oppose_labels, label_is_protected, decision_is_protected, constant_attribute,
     constant_decisions, threshold_outside_scores, nearly_unique_attribute, missing_is_category,
-    numbers_are_categories, gamma_allows_everything, control_is_outcome, control_is_protected,
-    reference_outside_outcomes, scores_equal_outcomes, scores_on_one_side, holdout_is_searched and
-    rows_dropped.
+    numbers_are_categories, attributes_are_probabilities, gamma_allows_everything,
+    control_is_outcome, control_is_protected, reference_outside_outcomes, scores_equal_outcomes,
+    scores_on_one_side, holdout_is_searched and rows_dropped.
     """
 
     code: str
@@ -115,7 +116,7 @@ def doubts_of(
         *_about_references(tally, notions),
         *_about_scores(tally),
     ]
-    found += [Doubt(*told) for told in about_strata(tally, notions)]
+    found += [Doubt(*told) for told in (*about_strata(tally, notions), *about_probabilities(tally))]
     if held_out is not None and fingerprint(held_out) == fingerprint(tally):
         found.append(
             Doubt(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import Argument, ArgumentError
+from gerrymend.inputs.adding_to_one import ROUNDED
 from gerrymend.inputs.sample import finite
 from gerrymend.inputs.validation import (
     check_column,
@@ -22,8 +23,6 @@ from gerrymend.inputs.validation import (
 ARGUMENT = "attribute_probabilities"
 # Every set of categories is searched, and of so many there are 255.
 MOST_CATEGORIES = 8
-# Sums of probabilities that were rounded to two digits are within this of 1.
-_ROUNDED = 0.01
 # A probability within this of 0 or 1 is that: it was so before it was divided by its sum.
 _CERTAIN = 1e-9
 
@@ -187,7 +186,7 @@ def _check_range(where: Argument, values: Array, categories: tuple[str, ...]) ->
 
 def _check_sums(where: Argument, sums: Array) -> None:
     """Raise an ArgumentError for a row whose probabilities don't add up to 1, but for rounding."""
-    wrong = np.abs(sums - 1) > _ROUNDED
+    wrong = np.abs(sums - 1) > ROUNDED
     if not wrong.any():
         return
     row = int(wrong.argmax())

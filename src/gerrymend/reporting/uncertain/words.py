@@ -84,9 +84,9 @@ def _expected(data: Data) -> list[str]:
 
 
 def _sure(data: Data) -> list[str]:
-    """Say what is so whoever is who."""
+    """Say what is so whoever is who, where it is more than is allowed."""
     least = data["lower_bound"]
-    if not least:
+    if data["verdict"] != "exceeds gamma":
         return []
     group = data["surely"]
     who = "A group" if group is None else group["subgroup"]
@@ -105,12 +105,13 @@ def _possible(data: Data) -> list[str]:
 
 def table_rows(data: Data) -> list[tuple[str, ...]]:
     """Return the groups that are told of, a row each: what HEADS says."""
-    groups = [data["worst"], data["surely"], *data["categories"]]
-    seen: dict[tuple[str, str], Data] = {
-        (one["subgroup"], one["notion"]): one for one in reversed(groups) if one is not None
-    }
+    surely = data["surely"] if data["verdict"] == "exceeds gamma" else None
+    groups: dict[tuple[str, str], Data] = {}
+    for one in (data["worst"], surely, *data["categories"]):
+        if one is not None:
+            groups.setdefault((one["subgroup"], one["notion"]), one)
     several = len(data["notions"]) > 1
-    return [_row(one, several) for one in reversed(seen.values())]
+    return [_row(one, several) for one in groups.values()]
 
 
 def _row(group: Data, several: bool) -> tuple[str, ...]:
