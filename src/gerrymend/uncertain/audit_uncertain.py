@@ -124,13 +124,12 @@ def audit_uncertain(
     ...     attribute_probabilities={"race": {
     ...         "Black": p_black, "White": [1 - p for p in p_black]}}))
     Not decided
-    Nobody was assigned to a category of race: each of 400 rows counts in each with
-    its probability. The group that is expected to differ most is race = Black, some
-    200 rows: rate of positive decisions 44 %, against 60 % overall. Its expected
-    unfairness is 0.0800, and 0.1000 is allowed. race = Black has 0.0500 or more
-    whoever its members are. What is so in truth depends on who is who: no group has
-    more than 0.1500, whoever the members are, as long as the probabilities are
-    right on average.
+    The group that is expected to differ most is race = Black, some 200 of 400 rows:
+    rate of positive decisions 44 %, against 60 % overall. Its expected unfairness
+    is 0.0800, and 0.1000 is allowed. Nobody was assigned to a category of race:
+    each row counts in each with its probability. What is so in truth depends on who
+    is who: no group has more than 0.1500, whoever the members are, as long as the
+    probabilities are right on average.
     <BLANKLINE>
     race = Black    44 %, some 200 rows; unfairness −0.0800, in truth −0.1500 to
                     −0.0500

@@ -70,13 +70,15 @@ def _expected(data: Data) -> list[str]:
     allowed = unfairness(data["gamma"])
     value = unfairness(group["unfairness"], data["gamma"])
     told = [
-        f"Nobody was assigned to a category of {data['attribute']}: each of "
-        f"{count(data['n_rows'])} rows counts in each with its probability.",
         f"The group that is expected to differ most is {group['subgroup']}, some "
-        f"{count(group['size'])} rows: {in_words(group['notion'])} {percent(group['rate'])}, "
-        f"against {percent(group['overall_rate'])} overall. Its expected unfairness is {value}, "
-        f"and {allowed} is allowed.",
+        f"{count(group['size'])} of {count(data['n_rows'])} rows: {in_words(group['notion'])} "
+        f"{percent(group['rate'])}, against {percent(group['overall_rate'])} overall. Its expected "
+        f"unfairness is {value}, and {allowed} is allowed.",
+        f"Nobody was assigned to a category of {data['attribute']}: each row counts in each with "
+        "its probability.",
     ]
+    if not group["categories"]:
+        told.append("Who is in the group is known.")
     if data["expected_unfairness"] > abs(group["unfairness"]) * (1 + 1e-9):
         largest = unfairness(data["expected_unfairness"], data["gamma"])
         told.append(f"One too small to be described is expected to have {largest}.")
