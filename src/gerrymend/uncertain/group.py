@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gerrymend._numeric.sums import Array, total
+from gerrymend._runtime.reprs import short_repr
 from gerrymend.notions import FairnessNotion
 from gerrymend.subgroups.rules import Rule, among_words
 from gerrymend.uncertain.extremes import Extremes
@@ -14,7 +15,7 @@ from gerrymend.uncertain.people import Rated
 from gerrymend.uncertain.search import Candidate
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UncertainGroup:
     """A group, as its probabilities weigh its people, and what it may be in truth.
 
@@ -85,6 +86,19 @@ class UncertainGroup:
         if self.categories:
             parts.insert(0, among_words(self.attribute, self.categories, True))
         return " and ".join(parts) or "everyone"
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        return short_repr(
+            self,
+            group=self.describe(),
+            unfairness=self.unfairness,
+            low=self.low,
+            high=self.high,
+            size=self.size,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the group as plain data."""
