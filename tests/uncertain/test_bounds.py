@@ -166,6 +166,22 @@ def test_truth_is_within_the_bound_where_decisions_know_who_is_who(seed):
     assert abs(true) <= report.upper_bound
 
 
+def test_what_one_search_finds_is_known_to_the_others():
+    """A group that surely has as much is expected to have as much, though its search missed it."""
+    rng = np.random.default_rng(4)
+    n = 60
+    known = {"pay": rng.normal(size=n), "age": rng.normal(size=n), "x": rng.normal(size=n)}
+    p = np.where(rng.random(n) < 0.8, rng.integers(0, 2, n), rng.random(n))
+    report = audit_uncertain(
+        None, rng.integers(0, 2, n), notion="statistical_parity", sensitive_features=known,
+        attribute_probabilities={"race": {"a": p, "b": 1 - p}}, subgroups="linear", budget=1,
+        min_group_size=1,
+    )  # fmt: skip
+    assert report.lower_bound <= report.expected_unfairness + 1e-12
+    assert report.expected_unfairness <= report.upper_bound + 1e-12
+    assert abs(report.worst.unfairness) >= report.surely.surely - 1e-12
+
+
 def test_three_categories_and_two_known_attributes_by_loops():
     """Every set, within every conjunction of two conditions, with pools that are halved."""
     rng = np.random.default_rng(5)

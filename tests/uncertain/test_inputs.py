@@ -65,7 +65,7 @@ BAD = {
     ),
     "short": (
         {"attribute_probabilities": {"race": {"Black": P[1:], "White": 1 - P}}},
-        "race = Black has 399",
+        "columns that differ in their number of rows: 'Black' 399, 'White' 400",
     ),
     "other rows": (
         {"attribute_probabilities": {"race": {"Black": P[1:], "White": 1 - P[1:]}}},

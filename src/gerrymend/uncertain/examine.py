@@ -67,6 +67,15 @@ class Sides:
             ),
         )
 
+    def joined(self, *others: "Sides") -> "Sides":
+        """Return the same with all groups that others found: a search may miss what they don't."""
+        found = [one for other in others for each in other.searched for one in each.candidates]
+        positive, negative = self.searched
+        return Sides(
+            self.sums,
+            (positive.joined(found, self.sums[0], 1), negative.joined(found, self.sums[1], -1)),
+        )
+
     @property
     def value(self) -> float:
         """Return the largest that was found, without sign."""
@@ -97,13 +106,16 @@ class Looked:
         sums = rated.expected()
         extremes = rated.extremes(pools, error)
         lowest, highest = extremes
+        expected = Sides.of(known, sums, sums, _EXPECTED * seconds)
+        possible = Sides.of(known, highest, lowest, _POSSIBLE * seconds)
+        sure = Sides.of(known, lowest, highest, _SURE * seconds)
         return cls(
-            rated,
-            known,
-            extremes,
-            Sides.of(known, sums, sums, _EXPECTED * seconds),
-            Sides.of(known, highest, lowest, _POSSIBLE * seconds),
-            Sides.of(known, lowest, highest, _SURE * seconds),
+            rated=rated,
+            known=known,
+            extremes=extremes,
+            expected=expected.joined(possible, sure),
+            possible=possible.joined(expected, sure),
+            sure=sure.joined(expected, possible),
         )
 
     def told(self, sides: Sides, least: int) -> Iterator[UncertainGroup]:

@@ -14,7 +14,6 @@ from gerrymend.inputs.adding_to_one import ROUNDED
 from gerrymend.inputs.sample import finite
 from gerrymend.inputs.validation import (
     check_column,
-    check_same_length,
     columns_of,
     is_frame,
     is_lazy,
@@ -92,7 +91,9 @@ def read_probabilities(given: Any, data: Any = None) -> Probabilities:
         category: finite(values, f"{ARGUMENT}[{name!r}][{category!r}]", exact=False)
         for category, values in by_category.items()
     }
-    check_same_length(**{f"{name} = {one}": len(values) for one, values in read.items()})
+    if len({len(values) for values in read.values()}) > 1:
+        told = ", ".join(f"{one!r} {len(values):,}" for one, values in read.items())
+        raise ArgumentError(where, f"has columns that differ in their number of rows: {told}.")
     values = np.column_stack([*read.values()])
     _check_range(where, values, tuple(read))
     sums = values.sum(axis=1)

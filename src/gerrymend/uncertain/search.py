@@ -7,7 +7,8 @@ what they can have at most, the sum of all that is positive, until that is below
 """
 
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,14 @@ class Searched:
     def value(self) -> float:
         """Return the largest value that was found; 0 where none is positive."""
         return max((one.value for one in self.candidates), default=0.0)
+
+    def joined(self, found: Iterable[Candidate], values: Array, sign: int) -> "Searched":
+        """Return the same with groups that another search found, by their values here."""
+        others = (
+            replace(one, value=sign * float(values[one.cells, one.number].sum())) for one in found
+        )
+        every = [*self.candidates, *(one for one in others if one.value > 0)]
+        return _searched(every, max(self.upper_bound, *(one.value for one in every), 0.0))
 
 
 class KnownClass:
