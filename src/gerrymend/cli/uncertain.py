@@ -12,19 +12,16 @@ from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli import options
 from gerrymend.cli.columns_command import ColumnsCommand
 from gerrymend.cli.exit_codes import gate_decision
+from gerrymend.cli.found import show_found, write_found
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.outcomes import uncertain_outcome
 from gerrymend.cli.progress import progress
 from gerrymend.cli.shared import (
-    Output,
     column,
     guarded,
     notes,
     option,
     request_fields,
-    tell,
-    tell_of_page,
-    write_out,
 )
 from gerrymend.cli.targets import Targets
 from gerrymend.cli.uncertain_request import UncertainRequest
@@ -32,7 +29,6 @@ from gerrymend.notions import NOTION_NAMES
 from gerrymend.reporting.uncertain.words import lead_sentences, look, warnings
 from gerrymend.subgroups import CLASS_NAMES
 from gerrymend.uncertain.audit_uncertain import POOL_SIZE
-from gerrymend.uncertain.report import UncertainReport
 
 _AUDIT = "How to audit"
 
@@ -143,32 +139,12 @@ def run(fields: dict[str, Any], targets: Targets, title: str | None, accepted: b
             first = f"Searching, and proving within {request.budget:g} s"
             with notes(console, request.options), progress(console, first, quiet=targets.quiet):
                 found = request.audit()
-            _write(found, targets, title)
+            write_found(found, targets, title)
             decision = gate_decision(found.verdict, found.warnings, accepted=accepted)
             targets.write_outcome(uncertain_outcome(request.file, found, decision))
         data = found.to_dict()
-        if not targets.quiet and not targets.takes_output:
-            out = Output(highlight=False)
-            out.print()
-            out.print(found, soft_wrap=True)
-            out.print()
-            if targets.page is not None:
-                tell_of_page(out, targets.page)
-        elif decision.code:
-            tell(console, " ".join([*warnings(data), f"{look(data).heading}.",
-                                    *lead_sentences(data)]))  # fmt: skip
-        if decision.code:
-            tell(console, decision.sentence)
+        brief = [*warnings(data), f"{look(data).heading}.", *lead_sentences(data)]
+        show_found(console, found, targets, decision, brief)
         return decision.code
 
     return guarded(work)
-
-
-def _write(found: UncertainReport, targets: Targets, title: str | None) -> None:
-    """Write the files that were asked for."""
-    if targets.json is not None:
-        write_out(found.to_json(), targets.json)
-    if targets.markdown is not None:
-        write_out(found.to_markdown(title).rstrip(), targets.markdown)
-    if targets.page is not None:
-        found.write_html(targets.page, title)

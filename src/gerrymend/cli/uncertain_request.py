@@ -8,7 +8,7 @@ import narwhals as nw
 from gerrymend.auditing.small_groups import MIN_GROUP_SIZE
 from gerrymend.cli.shared import errors_in_options, split
 from gerrymend.cli.table_files import unreadable
-from gerrymend.cli.table_request import TableRequest
+from gerrymend.cli.table_request import DecidedRequest
 from gerrymend.inputs.settings import check_choice
 from gerrymend.inputs.validation import check_column
 from gerrymend.notions import NOTION_NAMES
@@ -22,7 +22,7 @@ OPTION = "--attribute-probabilities"
 
 
 @dataclass(frozen=True)
-class UncertainRequest(TableRequest):
+class UncertainRequest(DecidedRequest):
     """Hold the options of `gerrymend uncertain`, which its help explains, as they were given.
 
     Exactly one of `prediction`, `score` and `probability` is not None. Raises a ValueError for
@@ -30,7 +30,6 @@ class UncertainRequest(TableRequest):
     """
 
     attribute_probabilities: tuple[str, ...] = ()
-    probability: str | None = None
     notion: tuple[str, ...] = ("false_positive_rate",)
     gamma: float = 0.01
     budget: float = 30.0
@@ -42,12 +41,6 @@ class UncertainRequest(TableRequest):
     def __post_init__(self) -> None:
         """Raise a ValueError, in the terms of the command, for options that can't be used."""
         super().__post_init__()
-        if len(self.decided) != 1:
-            given = " and ".join(self.decided) or "none of them"
-            raise ValueError(
-                "One of --prediction (decisions), --score (cut at --threshold) and --probability "
-                f"(of a randomised model) says what the model decided; got {given}."
-            )
         for notion in self.notion:
             check_choice(notion, "--notion", NOTION_NAMES)
         for text in self.attribute_probabilities:
@@ -56,12 +49,6 @@ class UncertainRequest(TableRequest):
                     f"{OPTION} {text} must name an attribute and its columns, such as "
                     "race=Black:p_black,White:p_white."
                 )
-
-    @property
-    def decided(self) -> dict[str, str]:
-        """The option that names the column of decisions, and that column."""
-        own = {} if self.probability is None else {"--probability": self.probability}
-        return super().decided | own
 
     def audit(self) -> UncertainReport:
         """Read the file and audit it; raise a ValueError in the terms of the command."""

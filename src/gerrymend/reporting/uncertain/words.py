@@ -28,6 +28,7 @@ _LOOKS = {
 _EXPECTED = "Expected to be more unfair than allowed, and not decided"
 # p-values up to this are called more than chance.
 _LEVEL = 0.05
+# Of each group: what is expected, and the ends of what its unfairness may be in truth.
 HEADS = ("Group", "Rate", "Rows", "Unfairness", "In truth")
 
 
