@@ -7,6 +7,7 @@ import pytest
 
 from gerrymend import GroupMean, OutcomeNotion, audit_uncertain
 from gerrymend._runtime.errors import ArgumentError
+from gerrymend.uncertain.pools import pools_of
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -168,6 +169,24 @@ def test_the_order_of_rows_does_not_matter():
         attribute_probabilities={"race": {name: p[order] for name, p in RACE.items()}},
     )
     same(figures(made()), figures(other))
+
+
+def test_pools_do_not_depend_on_the_order_of_rows():
+    """Two categories vary alike, but for rounding, and are cut where ties leave a choice."""
+    rng = np.random.default_rng(0)
+    p = rng.choice([0.1, 0.2, 0.3, 0.7, 0.85], 999)
+    values = np.column_stack([p, 1 - p])
+    cell = rng.integers(0, 2, 999)
+
+    def told(order):
+        pools = pools_of(cell[order], values[order], 60)
+        return {(pool.cell, frozenset(order[pool.rows].tolist())) for pool in pools}
+
+    expected = told(np.arange(999))
+    assert sum(len(rows) for _, rows in expected) == 999
+    assert min(len(rows) for _, rows in expected) >= 60
+    for _ in range(20):
+        assert told(rng.permutation(999)) == expected
 
 
 def test_weights_count_as_rows_do():

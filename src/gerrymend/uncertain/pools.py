@@ -34,7 +34,8 @@ def pools_of(cell: NDArray[np.intp], probabilities: Array, size: int) -> list[Po
     >>> [pool.is_free for pool in pools_of(cell, p, 7)]
     [True]
     """
-    order = np.argsort(cell, kind="stable")
+    # In an order that their own has no part in: sums of equal numbers are then equal, too.
+    order = np.lexsort((*probabilities.T, cell))
     ends = np.flatnonzero(np.diff(cell[order])) + 1
     pools = []
     for rows in np.split(order, ends):
