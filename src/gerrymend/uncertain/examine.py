@@ -30,8 +30,10 @@ from gerrymend.uncertain.search import Candidate, KnownClass, Searched
 _EXPECTED = 0.4
 _POSSIBLE = 0.4
 _SURE = 0.2
-# Groups that are tried before one of enough rows is searched for by itself.
+# Groups of a side that are tried before those of enough rows are searched for by themselves, and
+# sets of categories for which they are.
 _TRIED = 50
+_SETS_SEARCHED = 8
 
 
 class Asked(NamedTuple):
@@ -124,7 +126,8 @@ class Looked:
             candidates = searched.candidates[:_TRIED]
             found = [one for one in candidates if self._may_be_told(one, least)]
             if not found:
-                larger = (self._of_size(sums, one, sign, least) for one in candidates)
+                some = candidates[:_SETS_SEARCHED]
+                larger = (self._of_size(sums, one, sign, least) for one in some)
                 found = [one for one in larger if one and self._may_be_told(one, least)]
             if found:
                 group = group_of(self.rated, self.extremes, max(found, key=lambda one: one.value))

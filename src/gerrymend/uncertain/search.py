@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
+from gerrymend._runtime.interrupts import check_stopped
 from gerrymend.subgroups.base import BoundClass, Found
 from gerrymend.subgroups.rules import Rule
 
 # Bounds within this part of what was found are no more than rounding above it.
 _SAME = 1e-12
+# Seconds in which a group of enough rows is searched for, where what was found has too few.
+_OF_SIZE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +93,7 @@ class KnownClass:
         bound = best
         waiting = int((most > best).sum())
         for number in np.argsort(-most, kind="stable").tolist():
+            check_stopped()
             if most[number] <= best * (1 + _SAME):
                 break
             left = max(0.0, deadline - time.monotonic()) / max(1, waiting)
@@ -133,7 +137,7 @@ class KnownClass:
         if side is None or rows.sum() < 2 * least:
             return None
         residual = np.ascontiguousarray(values[self._active])
-        found = side.worst_of_size(residual, rows[self._active], least, seconds=1.0)
+        found = side.worst_of_size(residual, rows[self._active], least, seconds=_OF_SIZE)
         return None if found is None else self._candidate(found, number, sign)
 
     def found(self, values: Array) -> float:
@@ -141,7 +145,7 @@ class KnownClass:
         best = float(np.abs(values.sum(axis=0)).max())
         for side in self._sides.values():
             stack = np.ascontiguousarray(values[self._active].T)
-            best = max(best, float(np.abs(side.worst(stack).values).max()))
+            best = max(best, float(np.abs(side.quick.worst(stack).values).max()))
         return best
 
 
