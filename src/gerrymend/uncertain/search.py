@@ -80,7 +80,7 @@ class KnownClass:
         `values` are (n_cells, n_sets). At least one set is searched, whatever the time.
         """
         deadline = time.monotonic() + seconds
-        most = np.maximum(sign * values, 0.0).sum(axis=0)
+        bounds = np.maximum(sign * values, 0.0).sum(axis=0)
         everyone = sign * values.sum(axis=0)
         found = [
             Candidate(float(value), number, np.ones(len(values), dtype=bool), None)
@@ -90,20 +90,25 @@ class KnownClass:
         best = max((one.value for one in found), default=0.0)
         if not self._sides:
             return _searched(found, best)
-        bound = best
-        waiting = int((most > best).sum())
-        for number in np.argsort(-most, kind="stable").tolist():
-            check_stopped()
-            if most[number] <= best * (1 + _SAME):
-                break
-            left = max(0.0, deadline - time.monotonic()) / max(1, waiting)
-            waiting -= 1
-            one, at_most = self._prove(values[:, number], number, sign, best, left)
-            bound = max(bound, min(at_most, float(most[number])))
-            if one is not None:
-                found.append(one)
-                best = max(best, one.value)
-        return _searched(found, max(best, bound))
+        goes_on = True
+        while goes_on:
+            known = (best, float(bounds.sum()))
+            waiting = int((bounds > best).sum())
+            for number in np.argsort(-bounds, kind="stable").tolist():
+                check_stopped()
+                if bounds[number] <= best * (1 + _SAME):
+                    break
+                left = max(0.0, deadline - time.monotonic()) / max(1, waiting)
+                waiting -= 1
+                one, at_most = self._prove(values[:, number], number, sign, best, left)
+                bounds[number] = min(bounds[number], at_most)
+                if one is not None:
+                    found.append(one)
+                    best = max(best, one.value)
+            # Sets that their part of the time was too short for share what is left of it.
+            is_new = (best, float(bounds.sum())) != known
+            goes_on = is_new and time.monotonic() < deadline
+        return _searched(found, max(best, float(bounds.max())))
 
     def _prove(
         self, values: Array, number: int, sign: int, best: float, seconds: float
