@@ -19,7 +19,7 @@ def test_it_is_the_part_of_all_permutations_that_have_as_much():
     every = [largest(np.array(one)) for one in itertools.permutations(d.tolist())]
     exact = np.mean([one >= largest(d) - 1e-12 for one in every])
     report = audit_uncertain(
-        None, d, notion="statistical_parity", n_permutations=1_999,
+        None, d, notion="statistical_parity", n_permutations=1_999, budget=3600,
         attribute_probabilities={"race": {"a": p, "b": 1 - p}},
     )  # fmt: skip
     assert report.n_permutations == 1_999
@@ -42,6 +42,7 @@ def test_a_seed_repeats_it_and_no_permutations_are_made_unasked():
     rng = np.random.default_rng(0)
     p, d = rng.random(60), rng.integers(0, 2, 60)
     given = {
+        "budget": 3600,
         "notion": "statistical_parity",
         "attribute_probabilities": {"race": {"a": p, "b": 1 - p}},
     }

@@ -191,11 +191,15 @@ def examine_uncertain(people: People, asked: Asked, doubts: tuple[Doubt, ...]) -
     least = asked.min_group_size
     worst = _most(looked, lambda one: one.expected, least, lambda group: abs(group.unfairness))
     surely = _most(looked, lambda one: one.sure, least, lambda group: group.surely)
+    expected = max(one.expected.value for one in looked) / n
+    upper_bound = max(one.possible.upper_bound for one in looked) / n
+    expected_bound = max(one.expected.upper_bound for one in looked) / n
     return UncertainReport(
         worst=worst,
-        expected_unfairness=beyond_rounding(max(one.expected.value for one in looked) / n),
-        expected_bound=max(one.expected.upper_bound for one in looked) / n,
-        upper_bound=max(one.possible.upper_bound for one in looked) / n,
+        expected_unfairness=beyond_rounding(expected),
+        # What is expected is possible, too.
+        expected_bound=max(expected, min(expected_bound, upper_bound)),
+        upper_bound=upper_bound,
         surely=_beside(surely, worst, looked, least),
         lower_bound=beyond_rounding(max(one.sure.value for one in looked) / n),
         gamma=asked.gamma,
