@@ -11,7 +11,7 @@ SOURCE = Path(gerrymend.__file__).parent
 LAYERS = (
     "_runtime", "_numeric", "inputs", "datasets", "notions", "subgroups", "reporting", "auditing",
     "models", "changes", "solvers", "training", "calibration", "classifiers", "frontier", "impact",
-    "surfaces", "plotting", "reproduction", "cli", "pytest", "mlflow",
+    "uncertain", "surfaces", "plotting", "reproduction", "cli", "pytest", "mlflow",
     "__main__",
 )  # fmt: skip
 

@@ -7,6 +7,8 @@ by what they are for:
 
 - find and prove: `audit`, `audit_counts` of a table of counts, `prove`, `bootstrap`; results are
   `AuditReport`, `Subgroup`, `Proof`, `Bootstrap`
+- where an attribute is known as probabilities: `audit_uncertain`; `UncertainReport`,
+  `UncertainGroup`
 - compare and watch: `compare`, `Watch`; `Comparison`, `Movement`, `Look`
 - train: `SubgroupParityClassifier`, `MarginalParityClassifier`; `MixtureClassifier`,
   `DerandomizationCost`, `CheckpointError`
@@ -106,6 +108,9 @@ if TYPE_CHECKING:
     )
     from gerrymend.surfaces import DiscriminationSurface, discrimination_surface
     from gerrymend.training.checkpoints import CheckpointError
+    from gerrymend.uncertain.audit_uncertain import audit_uncertain
+    from gerrymend.uncertain.group import UncertainGroup
+    from gerrymend.uncertain.report import UncertainReport
 
 __version__ = "0.1.0"
 
@@ -168,6 +173,9 @@ _HOME = {
     "Trees": "subgroups",
     "DiscriminationSurface": "surfaces",
     "discrimination_surface": "surfaces",
+    "audit_uncertain": "uncertain.audit_uncertain",
+    "UncertainGroup": "uncertain.group",
+    "UncertainReport": "uncertain.report",
     "AuditDisplay": "plotting",
     "ConvergenceDisplay": "plotting",
     "FrontierDisplay": "plotting",
@@ -221,10 +229,13 @@ __all__ = [
     "SurfaceDisplay",
     "TrajectoryDisplay",
     "Trees",
+    "UncertainGroup",
+    "UncertainReport",
     "ValueSets",
     "Watch",
     "audit",
     "audit_counts",
+    "audit_uncertain",
     "bootstrap",
     "calibrate",
     "check_patches",

@@ -11,6 +11,7 @@ RNG = np.random.default_rng(2)
 Y = np.arange(N) % 2
 D = RNG.integers(0, 2, N)
 SEX = np.where(np.arange(N) % 3 == 0, "F", "M")
+P = np.random.default_rng(3).random(N)
 # Numbers as text, each in two rows or more, and missing in some.
 AMOUNTS = [None if i % 5 == 0 else str(20 + i % 23) for i in range(N)]
 
@@ -57,6 +58,7 @@ CASES = {
     "missing codes": (
         {"d": D, "a": as_categories([text and f"0{text}" for text in AMOUNTS])}, {}, []),
     "numbers by name": ({"d": D, "a": as_categories([text or "12" for text in AMOUNTS])}, {}, []),
+    "numbers of which the rest is no column": ({"d": D, "a": P}, {}, []),
     "an identifier": ({"d": D, "a": np.arange(N)}, {}, ["nearly_unique_attribute"]),
 }  # fmt: skip
 
@@ -212,3 +214,31 @@ def test_what_is_doubted_is_told_with_a_remedy(case, remedy):
     data, how, _ = rows_of(case)
     (doubt,) = audit(data["y"], data["d"], sensitive_features={"a": data["a"]}, **how).warnings
     assert doubt.sentence.endswith(f" {remedy}")
+
+
+SHARES = {
+    "two": ({"p": P, "q": 1 - P}, True),
+    "two of three": ({"age": np.arange(N) % 7, "p": P, "q": 1 - P}, True),
+    "rounded": ({"p": P.round(2), "q": (1 - P).round(2)}, True),
+    "three": ({"p": P / 2, "q": P / 2, "r": 1 - P}, True),
+    "one": ({"p": P}, False),
+    "not quite": ({"p": P, "q": np.where(np.arange(N) == 9, P, 1 - P)}, False),
+    "indicators": ({"p": 1.0 * (P > 0.5), "q": 1.0 * (P <= 0.5)}, False),
+    "above 1": ({"p": P + 1, "q": -P}, False),
+    "nine": ({f"p{i}": P / 8 for i in range(8)} | {"q": 1 - P}, True),
+}
+
+
+@pytest.mark.parametrize("case", SHARES)
+def test_probabilities_of_one_attribute_are_told_by_name(case):
+    columns, is_told = SHARES[case]
+    data = {"y_true": Y, "y_pred": D, "sensitive_features": columns}
+    report = audit(**data, subgroups="marginals")
+    assert codes_of(report) == ["attributes_are_probabilities"] * is_told
+    assert check_report(report, **data).ok
+    assert check_report(report.to_dict() | {"warnings": []}, **data).ok != is_told
+    if is_told:
+        (doubt,) = report.warnings
+        assert "add up to 1 in every row" in doubt.sentence
+        assert "audit_uncertain (gerrymend uncertain)" in doubt.sentence
+        assert "age" not in doubt.sentence

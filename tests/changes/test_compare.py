@@ -565,3 +565,14 @@ def test_where_nothing_changed_p_values_are_as_small_as_they_say(of_models):
     # Four standard errors of a binomial with 5 %.
     assert max(small.values()) <= 400 * 0.05 + 4 * np.sqrt(400 * 0.05 * 0.95)
     assert small["moved"] >= 5  # and no p-value is needlessly large
+
+
+def test_a_value_may_be_called_unnamed():
+    """It is no sign that values are not told."""
+    y, d, A = people(0, shift=0.5)
+    town = np.where(A["sex"] == "F", "unnamed road", "Bonn")
+    old = audit(y, d, sensitive_features={"unnamed": town}, **SETTINGS)
+    plain = json.loads(old.to_json())
+    assert "unnamed" in str(plain["worst"]["rule"])
+    found = compare(plain, y, d, sensitive_features={"unnamed": town})
+    assert found.old_worst_now.subgroup.describe() == old.worst.describe()

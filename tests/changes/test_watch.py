@@ -443,3 +443,15 @@ def test_money_that_was_made_is_kept_as_it_is():
     assert watched.total == pytest.approx(6 * np.exp(0.5))
     assert watched.n_bets == 6
     assert watched.to_dict()["money"] == [[0.5] * 6, [None] * 6]
+
+
+def test_a_group_of_a_report_may_be_called_unnamed():
+    rng = np.random.default_rng(0)
+    town = rng.choice(["unnamed road", "Bonn", "Ulm"], 600)
+    d = (rng.random(600) < 0.2 + 0.5 * (town == "unnamed road")).astype(int)
+    report = audit(None, d, sensitive_features={"town": town}, notion="statistical_parity",
+                   subgroups="marginals")  # fmt: skip
+    watch = Watch(notion="statistical_parity", subgroups="marginals", groups=report.to_dict())
+    watch.update(None, d, sensitive_features={"town": town})
+    assert report.worst.describe() == "town = unnamed road"
+    assert report.worst.describe() in watch.watched

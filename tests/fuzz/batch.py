@@ -27,6 +27,7 @@ from tests.fuzz import (
     model_cases,
     output_cases,
     row_cases,
+    uncertain_cases,
     weight_cases,
 )
 from tests.fuzz.oracle import Case, judge
@@ -43,6 +44,7 @@ MAKERS: tuple[Callable[[np.random.Generator], Case], ...] = (
     row_cases.prove_case,
     impact_cases.impact_case,
     impact_cases.impact_case,
+    uncertain_cases.uncertain_case,
     change_cases.compare_case,
     change_cases.watch_case,
     row_cases.bootstrap_case,

@@ -50,6 +50,19 @@ def test_ratios_are_of_expected_rates(frontier, found):
     assert models[0]["ratios"]["race = B"] > today["ratios"]["race = B"]
 
 
+def test_a_model_that_approves_nobody_of_the_control_group_has_no_ratios(frontier, found):
+    """The others have theirs."""
+    today = np.where(RACE == "B", TODAY, 0)
+    made = less_discriminatory_alternatives(
+        frontier, X, sensitive_features={"race": RACE}, reference="W", today=today
+    )
+    first, *others = made.models
+    assert first["ratios"] == {"race = B": None, "race = W": None}
+    assert first["rates"]["race = W"] == 0
+    assert [one["ratios"] for one in others] == [one["ratios"] for one in found.models[1:]]
+    assert "–" in str(made)
+
+
 def test_ratios_are_columns(found):
     frame = found.to_frame("pandas")
     assert frame["model"].tolist() == ["today", "gamma 0", "gamma 0.1"]

@@ -72,6 +72,19 @@ def test_of_groups_with_the_same_rate_the_largest_is_the_reference():
     assert [group.ratio for group in table.groups] == [1.0, 1.0]
 
 
+def test_a_code_that_stands_for_unknown_is_no_flag():
+    """0 is unknown among codes, and a group where a column is true or false."""
+    codes, flags = [0, 1] * 50, [True, False, False, True] * 25
+    made = ratios(attributes={"race": codes, "veteran": flags}, unknown=[0, pd.NA], depth=1)
+    assert made.unknown == {"race": 50}
+    assert [group.describe() for group in made.tables[1].groups] == [
+        "veteran = False",
+        "veteran = True",
+    ]
+    flagged = ratios(attributes={"race": codes, "veteran": flags}, unknown=[False], depth=1)
+    assert flagged.unknown == {"veteran": 50}
+
+
 def test_rows_of_unknown_category_are_counted_and_in_no_group():
     sex = [None, *SEX[1:99], "?"]
     made = ratios(attributes=A | {"sex": sex}, unknown=["?"])

@@ -20,6 +20,7 @@ from gerrymend import (
     Watch,
     audit,
     audit_counts,
+    audit_uncertain,
     bootstrap,
     compare,
     discrimination_surface,
@@ -242,6 +243,15 @@ def by_watch(a, y, d, w):
     Watch(subgroups="marginals").update(y, d, sensitive_features={"a": a})
 
 
+def by_probabilities(a, y, d, w):
+    """Rows of which an attribute is known as probabilities, too."""
+    half = np.full(N, 0.5)
+    audit_uncertain(
+        y, d, sensitive_features={"a": a}, sample_weight=w,
+        attribute_probabilities={"race": {"x": half, "y": half}},
+    )  # fmt: skip
+
+
 # Each reader, and its names of labels and weights; counts have no weights, and lines are not rows.
 READERS = {
     "audit": (
@@ -256,6 +266,10 @@ READERS = {
         by_comparison,
         {"a": "sensitive_features", "y": "y_true", "w": "sample_weight"},
     ),
+    "uncertain": (
+        by_probabilities,
+        {"a": "sensitive_features", "y": "y_true", "w": "sample_weight"},
+    ),
     "watch": (by_watch, {"a": "sensitive_features", "y": "y_true"}),
     "counts": (by_counts, {"a": "sensitive_features", "y": "label"}),
 }
@@ -265,7 +279,8 @@ CASES = {
     f"{reader}, {name}": (reader, *fault)
     for reader, (_, names) in READERS.items()
     for name, fault in FAULTS.items()
-    if fault[0] in names and (reader in ("audit", "fit") or name != "y: three")  # which are audited
+    if fault[0] in names
+    and (reader in ("audit", "fit", "uncertain") or name != "y: three")  # which are audited
 }
 
 

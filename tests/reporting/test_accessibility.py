@@ -2,7 +2,14 @@
 
 import pytest
 
-from gerrymend import audit, compare, discrimination_surface, impact_ratios, pareto_frontier
+from gerrymend import (
+    audit,
+    audit_uncertain,
+    compare,
+    discrimination_surface,
+    impact_ratios,
+    pareto_frontier,
+)
 from gerrymend.classifiers import SubgroupParityClassifier
 from gerrymend.datasets import make_gerrymandered, make_intersectional
 from tests.all_rounds import MAY_EXCEED_GAMMA
@@ -54,7 +61,15 @@ def comparison_page():
     return compare(decided, y, 1 - decided, sensitive_features=A, n_permutations=19).to_html()
 
 
-PAGES = [audit_page, frontier_page, surface_page, impact_page, comparison_page]
+def uncertain_page():
+    y, decided, A = toy()
+    half = [0.5] * len(y)
+    return audit_uncertain(
+        y, decided, sensitive_features=A, attribute_probabilities={"age": {"old": half, "x": half}}
+    ).to_html()
+
+
+PAGES = [audit_page, frontier_page, surface_page, impact_page, comparison_page, uncertain_page]
 
 
 def serious(opened):

@@ -172,6 +172,7 @@ def audit(
     prove : Prove that no subgroup exceeds an unfairness, or find one that does.
     audit_counts
         Audit a table of counts, with the same report as audit() gives for the rows it counts.
+    audit_uncertain : Audit where an attribute is known as probabilities, as by BISG.
     compare : Compare an audit with an earlier one, or a model with another.
     check_report
         Verify a report against the data that it was made from, in exact rational arithmetic.

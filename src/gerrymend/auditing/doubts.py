@@ -10,16 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gerrymend.auditing.gamma_doubts import about_gamma, deviation
 from gerrymend.auditing.missing_values import MissingValues
+from gerrymend.auditing.probability_doubts import about_probabilities
 from gerrymend.auditing.provenance import fingerprint
 from gerrymend.auditing.stratum_doubts import about_strata
-from gerrymend.auditing.tally import Tally, largest_rounding
+from gerrymend.auditing.tally import Tally
 from gerrymend.inputs.identifiers import nearly_unique
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Decided
 from gerrymend.inputs.text_numbers import absent_among_numbers, are_amounts
 from gerrymend.notions import OVERALL, PREDICTED, AnyNotion, in_words
-from gerrymend.reporting.wording import bound, count, digits, figure, percent
+from gerrymend.reporting.wording import count, digits, figure, percent
 
 # In so few rows an attribute may well be one with the label or the decision.
 _FEW_ROWS = 20
@@ -28,9 +30,6 @@ _FEW_ROWS = 20
 _TIMES = 100
 # More than this part of the rows, dropped, can be a group that a verdict of the others hides.
 _MOST_DROPPED = 0.05
-# Parts of the mean that sums don't keep: in those of squares, errors of 10⁻¹² leave the root.
-_LOST_IN_SUMS = 1e-11
-_LOST_IN_SQUARES = 1e-6
 _NOTHING = "No subgroup can differ, which says nothing of fairness."
 _NOT_DECISIONS = f"{_NOTHING} Check that these are the decisions that were meant."
 _NOT_NUMBERS = f"{_NOTHING} Check that these are the numbers that were meant."
@@ -62,9 +61,9 @@ class Doubt(NamedTuple):
     Codes are decisions_equal_labels, decisions_oppose_labels, decisions_nearly_equal_labels,
     decisions_nearly_oppose_labels, label_is_protected, decision_is_protected, constant_attribute,
     constant_decisions, threshold_outside_scores, nearly_unique_attribute, missing_is_category,
-    numbers_are_categories, gamma_allows_everything, control_is_outcome, control_is_protected,
-    reference_outside_outcomes, scores_equal_outcomes, scores_on_one_side, weight_of_one_row,
-    holdout_is_searched and rows_dropped.
+    numbers_are_categories, attributes_are_probabilities, gamma_allows_everything,
+    control_is_outcome, control_is_protected, reference_outside_outcomes, scores_equal_outcomes,
+    scores_on_one_side, weight_of_one_row, holdout_is_searched and rows_dropped.
     """
 
     code: str
@@ -111,12 +110,12 @@ def doubts_of(
         # All rows alike are still above a reference of one's own, or below it.
         *(doubt for doubt in _about_outcomes(tally, decided) if not (own and _is_alike(doubt))),
         *_about_attributes(tally, named),
-        *_about_gamma(tally, notions, gamma, allowed),
+        *(Doubt(*told) for told in about_gamma(tally, notions, gamma, allowed)),
         *_about_references(tally, notions),
         *_about_scores(tally),
         *_about_weights(tally),
     ]
-    found += [Doubt(*told) for told in about_strata(tally, notions)]
+    found += [Doubt(*told) for told in (*about_strata(tally, notions), *about_probabilities(tally))]
     if held_out is not None and fingerprint(held_out) == fingerprint(tally):
         found.append(
             Doubt(
@@ -254,26 +253,10 @@ def _about_numbers(tally: Tally) -> Iterator[Doubt]:
         alike = low == high
         value = f"{digits(low)} in every row"
         if math.isinf(high):
-            alike = _deviation(view) == 0
+            alike = deviation(view) == 0
             value = f"{view.centre:g} in every row, as far as sums tell"
         if alike:
             yield Doubt("constant_decisions", f"The {in_words(name)} is {value}. {_NOT_NUMBERS}")
-
-
-def _deviation(view: Tally) -> float:
-    """Return the standard deviation of outcomes of rows that weigh 1 each, from their sums.
-
-    It is 0 where neither the means of cells nor the squares tell it from that.
-    """
-    assert view.spread is not None
-    rows = view.weight[1]
-    there = rows > 0
-    apart = np.abs(view.positive[1][there] / rows[there] - view.centre).max(initial=0.0)
-    # The second power of differences from the mean, of rows that count.
-    deviation = math.sqrt(float(view.spread[1, 1].sum() / rows.sum())) if there.any() else 0.0
-    size = abs(view.centre)
-    lost = apart <= _LOST_IN_SUMS * size and deviation <= _LOST_IN_SQUARES * size
-    return 0.0 if lost else deviation
 
 
 def _one_with_labels(tally: Tally) -> Doubt | None:
@@ -370,42 +353,3 @@ def _tells(column: Column, weights: Sequence[Any], total: Any) -> bool:
         )
         for weight in weights
     )
-
-
-def _about_gamma(
-    tally: Tally, notions: Sequence[AnyNotion], gamma: float, allowed: str
-) -> Iterator[Doubt]:
-    """Yield the doubt about a gamma that nothing can exceed, whatever is decided.
-
-    Let e be the part of all rows that are in the event of a rate, s the part of these that are in a
-    group, and u' the rate of the others. The overall rate is s·u(g) + (1 − s)·u', so that the
-    unfairness e·s·(u(g) − u) is e·s·(1 − s)·(u(g) − u'). s·(1 − s) is at most 1/4, and two rates
-    differ by no more than the range of outcomes, 1 for every rate that has a name, and that of the
-    rows for numbers: no group has more than e/4 of that range, and the half that alone is decided
-    1 has as much. Compared with a reference of one's own a group, or everyone, has e times how far
-    an outcome can be from that.
-
-    Where sums alone are known, the range is not, but the standard deviation σ is. With t the
-    indicator of the group, less its mean s, the unfairness is e times the mean of t·(u − ū), and so
-    by Cauchy and Schwarz at most e·√(s·(1 − s))·σ ≤ e·σ/2; within strata deviations are smaller.
-    """
-    most = 0.0
-    every = [tally.of_notion(notion) for notion in notions]
-    for seen in every:
-        low, high = seen.outcome_range
-        share = float(seen.cells.mass.sum()) / tally.total_weight
-        part = 0.25 if seen.notion.reference == OVERALL else 1.0
-        far = part * seen.compared.reach(low, high)
-        if math.isinf(high) and seen.notion.reference == OVERALL:
-            far = _deviation(seen.tally) / 2
-        most = max(most, share * far)
-    rounding = largest_rounding(every)
-    # Of outcomes that are all alike another doubt tells: no gamma would ask for anything.
-    if most > 0 and gamma >= most - rounding:
-        yield Doubt(
-            "gamma_allows_everything",
-            f"{allowed} {gamma:g} allows everything: an unfairness is a share of the rows times a "
-            f"difference of {'means, in their unit' if tally.views else 'rates'}, and on these "
-            f"rows it can't exceed {bound(most)}, whatever is decided. Pass a smaller one, in that "
-            "unit.",
-        )

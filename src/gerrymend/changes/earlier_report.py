@@ -229,7 +229,7 @@ class EarlierReport:
                 worst = replace(worst, composition=(), apart=None, p_value=None)
             return worst
         plain = self.data["worst"]
-        if plain is None or "unnamed" in json.dumps(plain["rule"]):
+        if plain is None or not tells_all(plain["rule"]):
             return None
         kinds = {name: column.kind for name, column in columns.items()}
         whole = [name for name, column in columns.items() if column.is_whole]
@@ -288,6 +288,24 @@ def rule_of_report(
         return rule_of_plain(plain, kinds, whole)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ArgumentError("old", f"has a rule that can't be read: {error}.") from None
+
+
+def tells_all(plain: Any) -> bool:
+    """Return whether a rule of a report tells all of its values, and none is told by its number.
+
+    >>> condition = {"attribute": "town", "values": ["unnamed"]}
+    >>> tells_all({"kind": "conjunction", "conditions": [condition]})
+    True
+    >>> tells_all({"kind": "conjunction", "conditions": [condition | {"unnamed": 2}]})
+    False
+    """
+    if isinstance(plain, list):
+        return all(map(tells_all, plain))
+    if not isinstance(plain, Mapping):
+        return True
+    # The keys of `reference` are attributes, which may have any name.
+    parts = (part for name, part in plain.items() if name != "reference")
+    return "unnamed" not in plain and all(map(tells_all, parts))
 
 
 def kinds_used(plain: Any) -> dict[str, str]:

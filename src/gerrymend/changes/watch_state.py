@@ -7,7 +7,12 @@ from typing import Any
 
 from gerrymend._runtime.errors import ArgumentError, as_of
 from gerrymend.auditing.report import AuditReport
-from gerrymend.changes.earlier_report import EarlierReport, kinds_used, rule_of_report
+from gerrymend.changes.earlier_report import (
+    EarlierReport,
+    kinds_used,
+    rule_of_report,
+    tells_all,
+)
 from gerrymend.changes.plain_settings import wanted_of_plain
 from gerrymend.changes.watched import Watched
 from gerrymend.inputs.numbers import short
@@ -96,7 +101,7 @@ def groups_asked_for(groups: Any) -> tuple[Mapping[str, Any], ...]:
     told.append(sentence.get("subgroup") if isinstance(sentence, Mapping) else sentence)
     found = []
     for plain in (_plain_group(one) for one in told if one is not None):
-        if "unnamed" not in str(plain["rule"]) and plain not in found:
+        if tells_all(plain["rule"]) and plain not in found:
             found.append(plain)
     return tuple(found)
 

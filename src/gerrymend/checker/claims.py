@@ -32,7 +32,7 @@ from gerrymend.checker.numbers import read_numbers
 from gerrymend.checker.population import check_population
 from gerrymend.checker.probes import wrong_words
 from gerrymend.checker.references import with_reference, wrong_references
-from gerrymend.checker.report_form import REPORT, check_kinds
+from gerrymend.checker.report_form import REPORT, check_is_audit, check_kinds
 from gerrymend.checker.result import CheckResult
 from gerrymend.checker.rules import RuleError, members, own_rule, own_words, parts_of
 from gerrymend.checker.said import check_core, check_said
@@ -143,6 +143,7 @@ def check_report(
     ['The worst subgroup: its rate is stated as 0.9, and is 1.']
     """
     stated = plain_data(report)
+    check_is_audit(stated)
     # The form comes first: all that follows takes each field to be there and of its type.
     unknown = unknown_fields(stated, REPORT)
     check_kinds(stated)

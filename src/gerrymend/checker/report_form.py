@@ -259,6 +259,21 @@ REPORT = {
 }
 
 
+def check_is_audit(stated: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what another function than audit() returned.
+
+    >>> check_is_audit({"kind": "uncertain"})
+    Traceback (most recent call last):
+    ValueError: report is of the kind 'uncertain', which the checker doesn't read: nothing of it \
+was checked. Pass what audit() returned, its to_dict(), or the JSON of that.
+    """
+    if "kind" in stated:
+        raise ValueError(
+            f"report is of the kind {stated['kind']!r}, which the checker doesn't read: nothing of "
+            "it was checked. Pass what audit() returned, its to_dict(), or the JSON of that."
+        )
+
+
 def check_kinds(stated: Mapping[str, Any]) -> None:
     """Refuse labels of numbers, and decisions without labels: the rows are read by these.
 

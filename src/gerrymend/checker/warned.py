@@ -1,7 +1,8 @@
 """Check of a report's warnings: those that the rows show are stated, and no others."""
 
+import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -99,6 +100,8 @@ def _shown(table: Table, stated: Mapping[str, Any]) -> set[str]:
                 found.add("constant_attribute")
             if _nearly_unique(attribute, table.n_rows):
                 found.add("nearly_unique_attribute")
+        if _add_up_to_one(list(table.attributes.values())):
+            found.add("attributes_are_probabilities")
     return found
 
 
@@ -111,6 +114,27 @@ def _is_of_one_row(table: Table, slack: Fraction = ZERO) -> bool:
         return False
     margin = slack or -TOLERANCE
     return table.total_weight**2 < 2 * table.total_squares * (1 + margin)
+
+
+def _add_up_to_one(attributes: list[Attribute]) -> bool:
+    """Return whether numbers from 0 to 1, with fractions, add up to 1 in every cell, to 1/100.
+
+    Any two or more of them; of more than 8 all together.
+    """
+    numbers = [one.values for one in attributes if one.is_number]
+    parts = [one for one in numbers if all(0 <= v <= 1 for v in one) and any(v % 1 for v in one)]
+    if len(parts) > 8:
+        return _is_one(parts)
+    return any(
+        _is_one(chosen)
+        for size in range(2, len(parts) + 1)
+        for chosen in itertools.combinations(parts, size)
+    )
+
+
+def _is_one(parts: Sequence[tuple[Fraction, ...]]) -> bool:
+    """Return whether numbers add up to 1 in every cell, to 1/100."""
+    return all(abs(sum(row) - 1) <= Fraction(1, 100) for row in zip(*parts, strict=True))
 
 
 def _is_controlled(table: Table, attribute: Attribute) -> bool:

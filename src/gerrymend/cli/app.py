@@ -121,6 +121,7 @@ def application() -> "typer.Typer":
         "frontier",
         "data",
         "reproduce",
+        "uncertain",
         "watch",
     ):
         importlib.import_module(f"gerrymend.cli.{part}").add_to(app)

@@ -18,7 +18,7 @@ from gerrymend.cli.protected_missing import after_dropping
 from gerrymend.cli.reference_option import read_reference
 from gerrymend.cli.shared import check_jobs_option, errors_in_options, split
 from gerrymend.cli.table_files import unreadable
-from gerrymend.cli.table_request import TableRequest, as_value
+from gerrymend.cli.table_request import DecidedRequest, as_value
 from gerrymend.inputs.settings import check_choice
 from gerrymend.notions import (
     NOTION_NAMES,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class AuditRequest(TableRequest):
+class AuditRequest(DecidedRequest):
     """Hold the options of `gerrymend audit`, which its help explains, as they were given.
 
     Exactly one of `prediction`, `score` and `probability` is not None, and an entry of `protected`
@@ -44,7 +44,6 @@ class AuditRequest(TableRequest):
     other; names of columns are checked by `open`, against the header of the file.
     """
 
-    probability: str | None = None
     favourable: str | None = None
     side: str = "both"
     counts: str | None = None
@@ -70,12 +69,6 @@ class AuditRequest(TableRequest):
     def __post_init__(self) -> None:
         """Raise a ValueError for options that exclude or need each other."""
         super().__post_init__()
-        if len(self.decided) != 1:
-            given = " and ".join(self.decided) or "none of them"
-            raise ValueError(
-                "One of --prediction (decisions), --score (cut at --threshold) and --probability "
-                f"(of a randomised model) says what the model decided; got {given}."
-            )
         self._check_scores()
         self._check_sums_tell()
         if self._are_means and self.threshold is not None:
@@ -149,12 +142,6 @@ class AuditRequest(TableRequest):
     def _sums_tell_less(self) -> bool:
         """True where sums by cell don't tell how many rows are alike."""
         return self._are_means or (self.weight, self.probability) != (None, None)
-
-    @property
-    def decided(self) -> dict[str, str]:
-        """The option that names the column of decisions, and that column."""
-        own = {} if self.probability is None else {"--probability": self.probability}
-        return super().decided | own
 
     @property
     def drawn(self) -> str:

@@ -9,26 +9,22 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from gerrymend.changes.comparison import Comparison
 from gerrymend.cli import options
 from gerrymend.cli.columns_command import ColumnsCommand
 from gerrymend.cli.compare_request import CompareRequest
 from gerrymend.cli.exit_codes import change_decision
+from gerrymend.cli.found import show_found, write_found
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.outcomes import comparison_outcome
 from gerrymend.cli.progress import progress
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
-    Output,
     column,
     guarded,
     notes,
     option,
     request_fields,
     split,
-    tell,
-    tell_of_page,
-    write_out,
 )
 from gerrymend.cli.targets import Targets
 from gerrymend.inputs.settings import check_choice
@@ -172,32 +168,12 @@ def run(
                 progress(console, first, quiet=targets.quiet) as say,
             ):
                 found = request.compare(lambda done, of: say("Permutations", done, of))
-            _write(found, targets, title)
+            write_found(found, targets, title)
             decision = change_decision(found, fail_on, accepted=accepted)
             targets.write_outcome(comparison_outcome(request.file, found, decision))
         data = found.to_dict()
-        if not targets.quiet and not targets.takes_output:
-            out = Output(highlight=False)
-            out.print()
-            out.print(found, soft_wrap=True)
-            out.print()
-            if targets.page is not None:
-                tell_of_page(out, targets.page)
-        elif decision.code:
-            told = [*warnings(data), f"{look(data).heading}.", *verdict_sentences(data)]
-            tell(console, " ".join(told))
-        if decision.code:
-            tell(console, decision.sentence)
+        brief = [*warnings(data), f"{look(data).heading}.", *verdict_sentences(data)]
+        show_found(console, found, targets, decision, brief)
         return decision.code
 
     return guarded(work)
-
-
-def _write(found: Comparison, targets: Targets, title: str | None) -> None:
-    """Write the files that were asked for."""
-    if targets.json is not None:
-        write_out(found.to_json(), targets.json)
-    if targets.markdown is not None:
-        write_out(found.to_markdown(title).rstrip(), targets.markdown)
-    if targets.page is not None:
-        found.write_html(targets.page, title)

@@ -10,7 +10,7 @@ import narwhals as nw
 from gerrymend.changes.comparison import Comparison
 from gerrymend.cli.shared import errors_in_options
 from gerrymend.cli.table_files import unreadable
-from gerrymend.cli.table_request import TableRequest, check_named
+from gerrymend.cli.table_request import DecidedRequest, check_named
 from gerrymend.inputs.settings import check_choice
 from gerrymend.notions import NOTION_NAMES, OUTCOME_NAMES
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CompareRequest(TableRequest):
+class CompareRequest(DecidedRequest):
     """Hold the options of `gerrymend compare`, which its help explains, as they were given.
 
     Options that an old report has as settings are None where they were not given. Raises a
@@ -29,7 +29,6 @@ class CompareRequest(TableRequest):
     old: Path = Path()
     old_prediction: str | None = None
     old_score: str | None = None
-    probability: str | None = None
     favourable: str | None = None
     side: str | None = None
     notion: tuple[str, ...] = ()
@@ -43,12 +42,6 @@ class CompareRequest(TableRequest):
     def __post_init__(self) -> None:
         """Raise a ValueError for options that exclude or need each other."""
         super().__post_init__()
-        if len(self.decided) != 1:
-            given = " and ".join(self.decided) or "none of them"
-            raise ValueError(
-                "One of --prediction (decisions), --score (cut at --threshold) and --probability "
-                f"(of a randomised model) says what the model decided; got {given}."
-            )
         for notion in self.notion:
             check_choice(notion, "--notion", (*NOTION_NAMES, *OUTCOME_NAMES))
         self._check_old_columns()
@@ -95,12 +88,6 @@ class CompareRequest(TableRequest):
     def is_same_file(self) -> bool:
         """Tell if OLD and FILE are one table, so that two models are compared on its rows."""
         return not self.is_report and self.old.resolve() == self.file.resolve()
-
-    @property
-    def decided(self) -> dict[str, str]:
-        """The option that names the column of decisions, and that column."""
-        own = {} if self.probability is None else {"--probability": self.probability}
-        return super().decided | own
 
     def compare(self, on_draw: Callable[[int, int], None] | None = None) -> Comparison:
         """Compare FILE with OLD; `on_draw` is as in compare().

@@ -17,6 +17,8 @@ from gerrymend.reporting.changes.look import alarm_sentence, leading_words
 from gerrymend.reporting.impact.beyond import beyond_lead
 from gerrymend.reporting.impact.words import lead_sentences
 from gerrymend.reporting.pipeline.outcome import Outcome
+from gerrymend.reporting.uncertain import words as uncertain
+from gerrymend.uncertain.report import UncertainReport
 
 
 def audit_outcome(
@@ -46,6 +48,21 @@ def comparison_outcome(file: Path, found: Comparison, decision: Decision) -> Out
         **_headed(changes.look(data)),
         sentences=tuple(changes.verdict_sentences(data)),
         warnings=tuple(changes.warnings(data)),
+        text=str(found),
+    )
+
+
+def uncertain_outcome(file: Path, found: UncertainReport, decision: Decision) -> Outcome:
+    """Return the outcome of an audit where an attribute is known as probabilities."""
+    data = found.to_dict()
+    return Outcome(
+        command="uncertain",
+        tested=f"{_name(file)}: no subgroup exceeds gamma, whoever is who",
+        code=decision.code,
+        reason=decision.sentence,
+        **_headed(uncertain.look(data)),
+        sentences=tuple(uncertain.lead_sentences(data)),
+        warnings=tuple(uncertain.warnings(data)),
         text=str(found),
     )
 

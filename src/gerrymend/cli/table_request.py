@@ -226,6 +226,32 @@ class TableRequest:
         }
 
 
+@dataclass(frozen=True)
+class DecidedRequest(TableRequest):
+    """Hold the options of a command that audits decisions of which exactly one option tells.
+
+    Exactly one of `prediction`, `score` and `probability` is not None.
+    """
+
+    probability: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise a ValueError, in the terms of the command, for options that can't be used."""
+        super().__post_init__()
+        if len(self.decided) != 1:
+            given = " and ".join(self.decided) or "none of them"
+            raise ValueError(
+                "One of --prediction (decisions), --score (cut at --threshold) and --probability "
+                f"(of a randomised model) says what the model decided; got {given}."
+            )
+
+    @property
+    def decided(self) -> dict[str, str]:
+        """The option that names the column of decisions, and that column."""
+        own = {} if self.probability is None else {"--probability": self.probability}
+        return super().decided | own
+
+
 def _named_once(given: list[str], option: str, there: list[str], file: Path) -> list[str]:
     """Return the columns that an option names; raise a ValueError for one that is not there."""
     columns = split(given, there)

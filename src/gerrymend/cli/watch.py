@@ -12,12 +12,12 @@ from rich.console import Console
 from gerrymend.cli import options
 from gerrymend.cli.columns_command import ColumnsCommand
 from gerrymend.cli.exit_codes import alarm_decision
+from gerrymend.cli.found import show_found
 from gerrymend.cli.options import DATA, FILE
 from gerrymend.cli.outcomes import watch_outcome
 from gerrymend.cli.progress import progress
 from gerrymend.cli.shared import (
     SMALL_GROUPS_HELP,
-    Output,
     check_target,
     column,
     guarded,
@@ -25,7 +25,6 @@ from gerrymend.cli.shared import (
     option,
     request_fields,
     split,
-    tell,
     write_out,
 )
 from gerrymend.cli.targets import Targets
@@ -142,13 +141,7 @@ def run(fields: dict[str, Any], targets: Targets) -> int:
                 write_out(look.to_json(), targets.json)
             decision = alarm_decision(look.raised)
             targets.write_outcome(watch_outcome(fields["state"], look, decision))
-        if not targets.quiet and not targets.takes_output:
-            out = Output(highlight=False)
-            out.print()
-            out.print(look, soft_wrap=True)
-            out.print()
-        if decision.code:
-            tell(console, decision.sentence)
+        show_found(console, look, targets, decision)
         return decision.code
 
     return guarded(work)

@@ -213,10 +213,12 @@ def less_discriminatory_alternatives(
             names = [column.name for column in meeting]
             none = np.zeros(len(sums.values), dtype=bool)
             place = reference_place(names, sums, named, none)
+            # A model that approves nobody of the control group has no ratio, and others have.
+            other = None if place is None or not sums.selected[place] else sums.rate(place)
             for group, values in enumerate(sums.values):
                 rate = sums.rate(group)
                 rates[told(values)] = rate.value
-                ratios[told(values)] = None if place is None else ratio_of(rate, sums.rate(place))
+                ratios[told(values)] = None if other is None else ratio_of(rate, other)
         return {"rates": rates, "ratios": ratios}
 
     models = []

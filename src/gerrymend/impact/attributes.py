@@ -58,12 +58,23 @@ def _unknown_apart(column: Column, unknown: Sequence[Any]) -> Column:
     """Return a column with None, as its last category, in place of each unknown value."""
     if column.categories is None:
         return column
-    known = [one for one in column.categories if one is not None and one not in unknown]
+    known = [one for one in column.categories if one is not None and not _is_among(one, unknown)]
     if len(known) == len(column.categories):
         return column
     place = {one: number for number, one in enumerate(known)}
     codes = np.array([place.get(one, len(known)) for one in column.categories], dtype=np.float64)
     return replace(column, values=codes[column.values.astype(np.intp)], categories=(*known, None))
+
+
+def _is_among(category: Any, values: Sequence[Any]) -> bool:
+    """Return whether a category is one of these values; a code of 0 is not False.
+
+    >>> _is_among(1, [1.0]), _is_among(True, [1]), _is_among(True, [True])
+    (True, False, True)
+    """
+    is_flag = isinstance(category, bool)
+    plain = (_plain(one) for one in values)
+    return any(isinstance(one, bool) == is_flag and one == category for one in plain)
 
 
 def _check_named(column: Column) -> None:

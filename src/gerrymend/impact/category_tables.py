@@ -9,7 +9,13 @@ from gerrymend._numeric.sums import total
 from gerrymend.auditing.inference.intervals import Interval
 from gerrymend.impact.attributes import Reference
 from gerrymend.impact.group_sums import GroupSums, known_rows, told
-from gerrymend.impact.meetings import is_named_for, meetings, reference_place, sums_of_meetings
+from gerrymend.impact.meetings import (
+    check_selected,
+    is_named_for,
+    meetings,
+    reference_place,
+    sums_of_meetings,
+)
 from gerrymend.impact.selected import Selected
 from gerrymend.impact.two_rates import (
     fisher,
@@ -205,7 +211,8 @@ def _table(
     excluded = (share < SMALL_SHARE) & settings.exclude_small
     reference = reference_place(names, sums, settings.reference, excluded)
     is_named = is_named_for(names, settings.reference)
-    if is_named:
+    if is_named and reference is not None:
+        check_selected(sums, reference)
         excluded[reference] = False
     groups = tuple(
         _group(place, reference, sums, settings, bool(excluded[place]), float(share[place]),

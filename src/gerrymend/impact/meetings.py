@@ -69,7 +69,7 @@ def reference_place(
 ) -> int | None:
     """Return the place of the reference group: the one that was named, or the most selected.
 
-    Raises an ArgumentError for a named group without rows, or of which nobody is selected.
+    Raises an ArgumentError for a named group without rows.
     """
     if is_named_for(names, reference):
         return _named_place(names, sums, reference)
@@ -86,7 +86,7 @@ def _most_selected(sums: GroupSums, excluded: NDArray[np.bool_]) -> int | None:
 
 
 def _named_place(names: Sequence[str], sums: GroupSums, reference: Reference) -> int:
-    """Return the group that was named; raise an ArgumentError without rows, or selected ones."""
+    """Return the group that was named; raise an ArgumentError where it has no rows."""
     wanted = {name: reference[name] for name in names}
     if wanted not in sums.values:
         raise ArgumentError(
@@ -94,11 +94,14 @@ def _named_place(names: Sequence[str], sums: GroupSums, reference: Reference) ->
             f"is {told(wanted)}, and no row has that. Of {' × '.join(names)} there are: "
             f"{'; '.join(told(one) for one in sums.values[:20])}.",
         )
-    place = sums.values.index(wanted)
+    return sums.values.index(wanted)
+
+
+def check_selected(sums: GroupSums, place: int) -> None:
+    """Raise an ArgumentError where nobody of the group that was named is selected."""
     if sums.selected[place] == 0:
         raise ArgumentError(
             "reference",
-            f"is {told(wanted)}, of whom nobody of {sums.n[place]:,} is selected: there is no "
-            "ratio to a rate of 0. Name another group, or 'highest'.",
+            f"is {told(sums.values[place])}, of whom nobody of {sums.n[place]:,} is selected: "
+            "there is no ratio to a rate of 0. Name another group, or 'highest'.",
         )
-    return place

@@ -18,8 +18,8 @@ from typing import Any
 from gerrymend._runtime.files import check_path, write_whole
 from gerrymend.reporting import wording
 
-# The blank between a figure and its %.
-_WITHIN_FIGURES = re.compile(r"(?<=\d) (?=%)")
+# The blank between a figure and its %, and those between p, its sign and its figure.
+_WITHIN_FIGURES = re.compile(r"(?<=\d) (?=%)|(?<=\bp) (?=[=<] )|(?<=\bp [=<]) ")
 
 
 def render_page(template: str, *, title: str, scripts: Sequence[str] = (), **context: Any) -> str:
@@ -46,8 +46,8 @@ def visible_data(value: Any) -> Any:
 def unbroken(value: Any) -> Any:
     """Return plain data whose texts break in no figure: "46.1 %" stays in one line.
 
-    >>> unbroken(["46.1 % of those"])
-    ['46.1\\xa0% of those']
+    >>> unbroken(["46.1 % of those", "(p = 0.05)"])
+    ['46.1\\xa0% of those', '(p\\xa0=\\xa00.05)']
     """
     return _texts(value, lambda text: _WITHIN_FIGURES.sub("\u00a0", text))
 

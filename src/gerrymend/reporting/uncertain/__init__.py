@@ -1,0 +1,1 @@
+"""Audits with an attribute that is known as probabilities: words, text, Markdown and a page."""
