@@ -2,8 +2,8 @@
 Does 0.7 mean 0.7 for everyone?
 ===============================
 
-The worst subgroup of a score, before and after it was patched. Patches are learnt on one half and
-shown on the other.
+The subgroup for which a score is most wrong, before and after the score was patched. Patches are
+learned on one half of the rows and shown on the other.
 """
 
 from matplotlib import pyplot as plt
