@@ -40,6 +40,8 @@ sphinx_gallery_conf = {
     # Their page would load scripts from elsewhere.
     "write_computation_times": False,
     "show_signature": False,
+    # What is printed is shown, and not the address of an object in memory.
+    "capture_repr": (),
     "remove_config_comments": True,
 }
 

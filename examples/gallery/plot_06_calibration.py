@@ -37,11 +37,12 @@ scores = {
 print(patched.patches_)
 
 # %%
-# The worst of all subgroups, of each score:
+# The subgroup for which each score is most wrong:
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
 for ax, (name, score) in zip(axes, scores.items(), strict=True):
     SubgroupCalibrationDisplay.from_predictions(
         y[show], score, sensitive_features=attributes(show), subgroups="conjunctions", ax=ax
     )
-    ax.set_title(name)
+    # The legend is where a title would be.
+    ax.set_xlabel(f"predicted (score {name})")
