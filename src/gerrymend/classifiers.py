@@ -32,12 +32,12 @@ class SubgroupParityClassifier(ParityClassifier):
         in fit, from what it would be at the rates of its strata.
     subgroups : str or SubgroupClass, default="linear"
         The class of subgroups, as in audit(). "linear" is LinearThresholds(restarts=None) in the
-        rounds, because the search is repeated often, and as in audit() in the final audit. What that
-        finds is reported, and trained against as long as it is above gamma.
+        rounds, because the search is repeated often, and as in audit() in the final audit. What
+        that finds is reported, and trained against as long as it is above gamma.
     solver : str or GameSolver, default="exponentiated_gradient"
-        How the game is played: "exponentiated_gradient", which needs the fewest rounds and gives few
-        predictors; "fictitious_play", the paper's algorithm; "no_regret", which has a convergence
-        theorem; "multiplicative_weights", for classes that list their subgroups.
+        How the game is played: "exponentiated_gradient", which needs the fewest rounds and gives
+        few predictors; "fictitious_play", the paper's algorithm; "no_regret", which has a
+        convergence theorem; "multiplicative_weights", for classes that list their subgroups.
     C : float, default=10.0
         The largest total weight of the fairness constraints: the fit accepts at most C units of
         error to remove a unit of unfairness above gamma. If it would cost more, gamma is not
@@ -51,8 +51,8 @@ class SubgroupParityClassifier(ParityClassifier):
     certify : bool, default=False
         Continue until it is proven that no subgroup of the class exceeds gamma on the training
         rows, whatever error that costs; each subgroup that refutes it is trained against. For
-        "mean_error" and similar notions gamma may be out of reach, and there is a warning then. Only
-        for solver="exponentiated_gradient".
+        "mean_error" and similar notions gamma may be out of reach, and there is a warning then.
+        Only for solver="exponentiated_gradient".
     budget : float or None, default=None
         Seconds that a game may take, proof included. After that the best mixture so far is audited
         for at most a second more and kept. None is no limit, and 60 with certify=True.
@@ -90,11 +90,12 @@ class SubgroupParityClassifier(ParityClassifier):
         How far the mixture is from the game's value, by the two sides' answers.
     worst_subgroup_ : Subgroup or None
         The worst subgroup found on the training rows, by a final audit with searches and a proof
-        like those of audit(). If the proof does not end it is a lower bound: a longer audit may find
-        a worse one, above all after a fit with a small budget. For solvers that average, it may be
-        worse than the last of `history_`, which has what the search of the rounds found. Values that
-        fewer than 10 rows have are counted and not named; membership includes them. A formula is
-        described by its most typical values; audit() also describes the worst group in a sentence.
+        like those of audit(). If the proof does not end it is a lower bound: a longer audit may
+        find a worse one, above all after a fit with a small budget. For solvers that average, it
+        may be worse than the last of `history_`, which has what the search of the rounds found.
+        Values that fewer than 10 rows have are counted and not named; membership includes them. A
+        formula is described by its most typical values; audit() also describes the worst group in a
+        sentence.
     upper_bound_ : float
         No subgroup of the class is treated worse than this on the training rows.
     certified_ : bool

@@ -72,8 +72,8 @@ class AuditReport(Rendered):
     favoured_is_rest : bool
         Whether `favoured` are all who are not in `disadvantaged`.
     in_a_sentence : SentenceGroup or None
-        The worst group of at most three conditions, if the worst one (`disadvantaged` or `worst`) is
-        a formula.
+        The worst group of at most three conditions, if the worst of all (`disadvantaged` or
+        `worst`) is a formula.
     lead : Subgroup or None
         The group that text and page begin with: `in_a_sentence` where that has most, else
         `disadvantaged`, or `worst` where it is not known who is; but where the p-value of these is

@@ -71,8 +71,8 @@ class Subgroup:
     unfairness : float
         share·(rate − overall_rate): positive where the group's rate is the higher one.
     share : float
-        The weight of the group's rows in the event, over the weight of all rows. For false positives
-        this is the group's negatives over all rows, and not its share of the population.
+        The weight of the group's rows in the event, over the weight of all rows. For false
+        positives this is the group's negatives over all rows, not its share of the population.
     size : int
         Rows in the group, in the event or not.
     rate, overall_rate : float

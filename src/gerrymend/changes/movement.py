@@ -30,16 +30,16 @@ _TRIES = 5
 class Movement:
     """The subgroup whose treatment, beside everyone's, moved most; and what none moved by more.
 
-    Movement is the change of share·(rate − overall rate), and the subgroup is found by a search over
-    the whole class. A change of everyone's rate does not count, and a group counts by its size. On
-    the same rows, movement is the share times the change of the gap. Between two samples the share
-    may have changed too, and movement is the sum of `by_rate` and `by_share`.
+    Movement is the change of share·(rate − overall rate), and the subgroup is found by a search
+    over the whole class. A change of everyone's rate does not count, and a group counts by its
+    size. On the same rows, movement is the share times the change of the gap. Between two samples
+    the share may have changed too, and movement is the sum of `by_rate` and `by_share`.
 
     Attributes
     ----------
     was, now : Subgroup or None
-        The subgroup on the old rows, or by the old model, and on the new ones. None if it may not be
-        described, because too few rows are in it or would follow from it.
+        The subgroup on the old rows, or by the old model, and on the new ones. None if it may not
+        be described, because too few rows are in it or would follow from it.
     moved : float
         The largest change of an unfairness that was found, in groups of any size.
     upper_bound : float
