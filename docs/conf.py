@@ -23,7 +23,8 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
+templates_path = ["_templates"]
+exclude_patterns = ["_templates", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
 # Headings are anchors, so that pages link to each other's sections as they do in the repository.
 myst_heading_anchors = 3
 autosummary_generate = True
@@ -40,6 +41,8 @@ sphinx_gallery_conf = {
     # Their page would load scripts from elsewhere.
     "write_computation_times": False,
     "show_signature": False,
+    # What is printed is shown, and not the address of an object in memory.
+    "capture_repr": (),
     "remove_config_comments": True,
 }
 
@@ -75,6 +78,12 @@ def _link_to_pages(app, docname, source):
         source[0] = source[0].replace(f"]({file}", f"]({page}")
 
 
+def _is_documented_above(app, what, name, thing, skip, options):
+    """Leave plain attributes out of the tables of members: their class documents them."""
+    return True if what == "attribute" else None
+
+
 def setup(app):
     """Register what Sphinx is to do beside its extensions."""
     app.connect("source-read", _link_to_pages)
+    app.connect("autodoc-skip-member", _is_documented_above)

@@ -1,10 +1,12 @@
 """The code and commands of README and guides run as they stand, and print what is said."""
 
+import ast
 import re
 import runpy
 import shlex
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from gerrymend.cli import demo
@@ -60,35 +62,37 @@ def commands(page):
                 yield words[1:]
 
 
-@pytest.mark.parametrize(
-    ("page", "names", "files"),
-    [
-        ("README.md", ["audit", "fit"], {"audit.html", "model.skops"}),
-        ("docs/auditing.md", ["audit", "audit"], {"audit.html", "report.json"}),
-        (
-            "docs/deployment.md",
-            ["fit", "predict"],
-            {"model.skops", "predictions.csv"},
-        ),
-        ("docs/gates.md", ["audit"], {"audit.json", "audit.html"}),
-        ("docs/impact.md", ["impact", "impact"], {"impact.html", "impact.csv", "impact.xlsx"}),
-        (
-            "docs/scores.md",
-            ["calibrate", "calibrate"],
-            {"patched.csv", "patches.json", "again.csv"},
-        ),
-        (
-            "docs/changes.md",
-            ["audit", "compare", "watch"],
-            {"old.json", "changes.html", "watch.json"},
-        ),
-        (
-            "docs/training.md",
-            ["frontier", "fit", "predict"],
-            {"frontier.html", "model.skops", "predictions.csv"},
-        ),
-    ],
-)
+# For each page with commands: what they are after the first, and the files that they leave.
+COMMANDS = [
+    ("README.md", ["audit", "fit"], {"audit.html", "model.skops"}),
+    ("docs/auditing.md", ["audit", "audit"], {"audit.html", "report.json"}),
+    (
+        "docs/deployment.md",
+        ["fit", "predict"],
+        {"model.skops", "predictions.csv"},
+    ),
+    ("docs/gates.md", ["audit"], {"audit.json", "audit.html"}),
+    ("docs/impact.md", ["impact", "impact"], {"impact.html", "impact.csv", "impact.xlsx"}),
+    (
+        "docs/scores.md",
+        ["calibrate", "calibrate"],
+        {"patched.csv", "patches.json", "again.csv"},
+    ),
+    (
+        "docs/changes.md",
+        ["audit", "compare", "watch"],
+        {"old.json", "changes.html", "watch.json"},
+    ),
+    (
+        "docs/training.md",
+        ["frontier", "fit", "predict"],
+        {"frontier.html", "model.skops", "predictions.csv"},
+    ),
+]
+PAGES_WITH_COMMANDS = [page for page, _, _ in COMMANDS]
+
+
+@pytest.mark.parametrize(("page", "names", "files"), COMMANDS)
 def test_commands_run_on_the_file_that_the_first_makes(page, names, files, tmp_path, monkeypatch):
     n_rows = 400
     monkeypatch.chdir(tmp_path)
@@ -104,6 +108,31 @@ def test_commands_run_on_the_file_that_the_first_makes(page, names, files, tmp_p
     if "predictions.csv" in files:
         predictions = Path("predictions.csv").read_text(encoding="utf-8")
         assert len(predictions.splitlines()) == n_rows + 1
+
+
+def test_no_page_has_commands_that_are_not_run():
+    pages = ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+    assert [page for page in sorted(pages) if list(commands(page))] == sorted(PAGES_WITH_COMMANDS)
+
+
+def test_the_gate_on_github_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    demo.save_rows(tmp_path / "people.csv", 400, seed=0)
+    pl.read_csv("people.csv").write_parquet("decisions.parquet")
+    (workflow,) = blocks("docs/gates.md", "yaml")
+    (line,) = re.findall(r"^- run: gerrymend (.*)$", workflow, re.MULTILINE)
+    code, _, err = call(*shlex.split(line))
+    assert code == 1, err
+    assert (tmp_path / "audit.html").exists()
+
+
+@pytest.mark.parametrize("page", ["docs/coming_from.md", "docs/tools.md"])
+def test_code_for_packages_that_are_not_installed_is_at_least_python(page):
+    """It is marked as `py`: MLflow's has tests of its own, AIF360's was run by hand."""
+    shown = blocks(page, "py")
+    assert shown
+    for block in shown:
+        ast.parse(block)
 
 
 def test_the_readme_is_short_and_its_links_lead_somewhere():

@@ -1,9 +1,11 @@
-"""The wheel, in a fresh environment with no extras: import, audit, fit, help and the command."""
+"""What would be uploaded, and its wheel in a fresh environment with no extras."""
 
 import os
 import subprocess
 import sys
+import tarfile
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,27 @@ def _run(*command, folder):
         list(map(str, command)), cwd=folder, env=variables, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
+
+
+def test_what_would_be_uploaded_is_built_and_passes_the_check_of_the_index(tmp_path):
+    # As `make package` does, but with the backend that is installed: no index is needed.
+    for needed in ("build", "hatchling", "twine"):
+        pytest.importorskip(needed)
+    python = [sys.executable, "-m"]
+    built = _run(
+        *python, "build", "--no-isolation", "--outdir", tmp_path / "dist", ROOT, folder=tmp_path
+    )
+    assert built.returncode == 0, built.stderr
+    source, wheel = sorted((tmp_path / "dist").iterdir(), key=lambda path: path.suffix)
+    checked = _run(*python, "twine", "check", "--strict", source, wheel, folder=tmp_path)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    with tarfile.open(source) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    assert inside >= {"pyproject.toml", "README.md", "LICENSE", "src/gerrymend/__init__.py"}
+    with zipfile.ZipFile(wheel) as archive:
+        packaged = {name for name in archive.namelist() if name.startswith("gerrymend/")}
+    ours = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.py")}
+    assert packaged >= ours
 
 
 @pytest.mark.slow

@@ -2,8 +2,8 @@
 Fair to each, unfair to both
 ============================
 
-The paper's toy example: false positive rates are alike by race and by gender, and everyone who is
-blue and a man, or green and a woman, is a false positive.
+The paper's toy example: false positive rates are alike by race and by gender, but every negative
+who is a blue man or a green woman is a false positive.
 """
 
 from gerrymend import AuditDisplay, audit

@@ -2,9 +2,9 @@
 A risk score
 ============
 
-Scores of reoffending, made, with an error that is often found in real ones: they count arrests,
-and young men of one district are arrested more often for the same conduct. Whoever did not
-reoffend and is called a high risk is harmed, so the rate is that of false positives.
+Generated risk scores for reoffending, with an error that real ones often have: they count arrests,
+and young men of one district are arrested more often for the same conduct. The harm is to be
+called a high risk without having reoffended, so the audit compares false positive rates.
 """
 
 import numpy as np

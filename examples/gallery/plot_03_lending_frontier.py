@@ -2,8 +2,8 @@
 What fairness costs: a frontier
 ===============================
 
-A model for each gamma, each audited on rows that were held out. The picture chooses nothing: how
-much error a fairer treatment is worth is a question of policy.
+Each point is a model for one gamma, audited on held-out rows. How much error a fairer treatment is
+worth is a question of policy, which the picture leaves to you.
 """
 
 from sklearn.linear_model import LogisticRegression

@@ -2,7 +2,8 @@
 Waiting times: an outcome that is a number
 ==========================================
 
-Unfairness is then in days, times the share of the people.
+Which group waits longer than others? Unfairness is here a number of days times a share of the
+people: 0.3 days can be 3 days for a tenth of them.
 """
 
 import numpy as np

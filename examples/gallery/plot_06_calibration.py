@@ -2,8 +2,8 @@
 Does 0.7 mean 0.7 for everyone?
 ===============================
 
-The worst subgroup of a score, before and after it was patched. Patches are learnt on one half and
-shown on the other.
+The subgroup for which a score is most wrong, before and after the score was patched. Patches are
+learned on one half of the rows and shown on the other.
 """
 
 from matplotlib import pyplot as plt
@@ -37,11 +37,12 @@ scores = {
 print(patched.patches_)
 
 # %%
-# The worst of all subgroups, of each score:
+# The subgroup for which each score is most wrong:
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
 for ax, (name, score) in zip(axes, scores.items(), strict=True):
     SubgroupCalibrationDisplay.from_predictions(
         y[show], score, sensitive_features=attributes(show), subgroups="conjunctions", ax=ax
     )
-    ax.set_title(name)
+    # The legend is where a title would be.
+    ax.set_xlabel(f"predicted (score {name})")

@@ -2,7 +2,7 @@
 How a training converges
 ========================
 
-Error and unfairness of the mixtures on the way, round by round.
+Error and unfairness of the mixture after each round of training.
 """
 
 from sklearn.linear_model import LogisticRegression

@@ -2,8 +2,8 @@
 The paper's game, round by round
 ================================
 
-Fictitious play between two linear regressions goes from the least error to where unfairness is
-near gamma, and circles there.
+The paper's algorithm is fictitious play between two linear regressions. It starts at the least
+error, moves to where unfairness is near gamma, and circles there.
 """
 
 from sklearn.linear_model import LinearRegression

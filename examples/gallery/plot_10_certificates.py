@@ -2,8 +2,8 @@
 Found, and at most
 ==================
 
-What a search finds is a lower bound. The bar is what no subgroup of the class exceeds: where both
-are the same, the audit is exact.
+What a search finds is a lower bound of the largest unfairness, and a proof gives an upper bound.
+If the two are equal, the audit is exact.
 """
 
 from matplotlib import pyplot as plt

@@ -2,8 +2,8 @@
 Where the data lives: Polars and DuckDB
 =======================================
 
-An audit needs no more than sums by protected values, which the table's own engine computes. The
-report is the same, to the last digit.
+An audit only needs sums by protected values, which the table's own engine computes. The report is
+the same to the last digit.
 """
 
 import duckdb

@@ -2,8 +2,7 @@
 More rows than fit: Dask
 ========================
 
-Rows stay on the workers, and what comes back are sums. Here the cluster is threads of this
-process.
+Rows stay on the workers, and only sums come back. Here the cluster is threads of this process.
 """
 
 import dask.array as da

@@ -2,7 +2,7 @@
 Why the regression auditor misses
 =================================
 
-The paper's auditor fits a linear regression to the residuals. In the toy example these make the
+The paper's auditor fits a linear regression to the residuals. In the toy example these have the
 pattern of a chessboard, and the best linear fit to a chessboard is 0 everywhere.
 """
 

@@ -2,8 +2,8 @@
 All that an audit sees: cells
 =============================
 
-A subgroup sees a person through the protected attributes only. Whoever has the same values is in
-the same cell, and every subgroup is a union of cells, so that sums by cell are all that is needed.
+Subgroups are defined by protected attributes alone. People with the same values form a cell, and
+every subgroup is a union of cells. So an audit only needs sums by cell.
 """
 
 import numpy as np

@@ -2,9 +2,9 @@
 What the game is worth: error, and a price of unfairness
 ========================================================
 
-The Auditor answers a mixture with C on its worst subgroup, if that exceeds gamma. So the Learner
-pays error + C·max(0, unfairness − gamma). Where C is large enough the least of that is where
-unfairness is gamma; where it is small, being unfair is cheaper.
+Against a mixture, the Auditor puts C on its worst subgroup if that exceeds gamma. So the Learner
+pays error + C·max(0, unfairness − gamma). If C is large enough, the least price is where
+unfairness equals gamma; if it is too small, being unfair is cheaper.
 """
 
 import numpy as np

@@ -2,9 +2,10 @@
 How a proof bounds many subgroups at once
 =========================================
 
-A linear threshold is a direction and a cut. Of all directions between two, most people are in for
-each, or out for each; only the others are open. Counting the open ones as it suits gives a bound
-for all of these directions together. A narrower cone leaves fewer open, and the bound falls.
+A linear threshold is a direction and a cut. For all directions between two given ones, most people
+are in the group for every direction, or out for every direction; the others are open. Counting
+only those open people who raise the value gives a bound for all of these directions together. A
+narrower cone leaves fewer people open, and the bound falls.
 """
 
 import numpy as np

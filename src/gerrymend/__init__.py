@@ -1,36 +1,39 @@
 """Find, prove and repair fairness gerrymandering.
 
 A classifier can be fair to each protected attribute and unfair to their combinations. `audit`
-finds the subgroup that is treated most differently, and `SubgroupParityClassifier` learns a
-classifier without one. `help(gerrymend.audit)` and so on have parameters and examples; the names
-by what they are for:
+finds the subgroup that is treated most differently, proves how bad any subgroup can be, and tests
+whether chance explains it. `SubgroupParityClassifier` learns a classifier in which no subgroup is
+off by more than a limit. The public names, by purpose:
 
-- find and prove: `audit`, `audit_counts` of a table of counts, `prove`, `bootstrap`; results are
-  `AuditReport`, `Subgroup`, `Proof`, `Bootstrap`
+- audit: `audit`, `audit_counts` (a table of counts), `prove` (one question), `bootstrap`; their
+  results are `AuditReport`, `Subgroup`, `Proof`, `Bootstrap`
+- compare two models or samples: `compare`; watch batches: `Watch`; their results are
+  `Comparison`, `Movement`, `Look`
+- train: `SubgroupParityClassifier`, `MarginalParityClassifier`; what they learn is a
+  `MixtureClassifier`; `DerandomizationCost`, `CheckpointError`
+- choose between models: `pareto_frontier`, with `ParetoFrontier`, `FrontierPoint`,
+  `FrontierInterrupted`; in scikit-learn's searches `unfairness_scorer`
+- choose what is compared, `notion=`: a name such as "false_positive_rate", `FairnessNotion`,
+  `OutcomeNotion`, `Multiaccuracy`, `Multicalibration`; and with what, `reference=`: `GroupMean`
+- choose the subgroups, `subgroups=`: a name such as "conjunctions", `LinearThresholds`,
+  `Conjunctions`, `ValueSets`, `Trees`, `Marginals`, `ExplicitGroups`
+- choose how to train, `solver=`: `ExponentiatedGradient` (the default), `FictitiousPlay`,
+  `NoRegret`, `MultiplicativeWeights`
 - where an attribute is known as probabilities: `audit_uncertain`; `UncertainReport`,
   `UncertainGroup`
-- compare and watch: `compare`, `Watch`; `Comparison`, `Movement`, `Look`
-- train: `SubgroupParityClassifier`, `MarginalParityClassifier`; `MixtureClassifier`,
-  `DerandomizationCost`, `CheckpointError`
-- choose: `pareto_frontier`; `ParetoFrontier`, `FrontierPoint`, `FrontierInterrupted`; by
-  scikit-learn's searches: `unfairness_scorer`
-- what is compared: "false_positive_rate" and other names, or `FairnessNotion`, `OutcomeNotion`,
-  `Multiaccuracy`, `Multicalibration`; with what: `GroupMean`
-- over which subgroups: "linear" and other names, or `LinearThresholds`, `Conjunctions`,
-  `ValueSets`, `Trees`, `Marginals`, `ExplicitGroups`
-- how a game is played: `ExponentiatedGradient`, `FictitiousPlay`, `NoRegret`,
-  `MultiplicativeWeights`
 - repair scores: `SubgroupCalibrator`, `calibrate`; `ScorePatches`, `Patch`, `save_patches`,
   `load_patches`
-- tables regulators ask for: `impact_ratios`, `less_discriminatory_alternatives`; `ImpactTable`,
-  `Alternatives`
+- make the tables that regulators ask for: `impact_ratios`, `less_discriminatory_alternatives`;
+  `ImpactTable`, `Alternatives`
 - save and check: `save_model`, `load_model`, `types_to_trust`, `ModelFileError`, `check_report`,
   `check_patches`, `CheckResult`
 - draw: `AuditDisplay`, `FrontierDisplay`, `ConvergenceDisplay`, `TrajectoryDisplay`,
   `SubgroupCalibrationDisplay`, `SurfaceDisplay`, `discrimination_surface`,
   `DiscriminationSurface`
 
-Data to try them on is in `gerrymend.datasets`.
+`help(gerrymend.audit)` and so on show parameters and examples; `gerrymend --help` shows the
+commands. Assertions for test suites are in `gerrymend.pytest`, and logging to MLflow is in
+`gerrymend.mlflow`. Data to try things on is in `gerrymend.datasets`.
 
 Examples
 --------

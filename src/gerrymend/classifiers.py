@@ -10,16 +10,18 @@ from gerrymend.training.fit import ParityClassifier
 class SubgroupParityClassifier(ParityClassifier):
     """A classifier of least error whose rates differ by at most gamma in every subgroup.
 
-    It is a mixture: a game between a Learner, who trains `estimator` on re-weighted rows, and an
-    Auditor, who finds the worst subgroup of the mixture so far.
+    What it learns is a randomised mixture of classifiers. Training is a game: in each round a
+    Learner trains `estimator` on re-weighted rows, and an Auditor finds the subgroup that is worst
+    under the mixture so far.
 
     Parameters
     ----------
     estimator : scikit-learn estimator or None, default=None
-        What the Learner trains. A classifier that takes sample_weight is trained on the cheaper
-        label, weighted by what the choice is worth; a regressor on the cost, and cut at 0.
-        `LinearRegression()` is the paper's heuristic, on a fast path. None is LogisticRegression;
-        with its default solver, rounds start from earlier coefficients and end by its own `tol`.
+        What the Learner trains. A classifier must take sample_weight; it is trained on the label
+        that costs less, weighted by the difference in cost. A regressor is trained on the cost, and
+        its prediction is cut at 0. `LinearRegression()` is the paper's heuristic and has a fast
+        path. None is LogisticRegression; with its default solver, rounds start from earlier
+        coefficients and end by its own `tol`.
     notion : str, FairnessNotion, OutcomeNotion or tuple of these, default="false_positive_rate"
         The rate to equalise: "false_positive_rate", "false_negative_rate", "statistical_parity",
         "error_rate", or "equalized_odds" for the first two at once. A mean of numbers can be too,
@@ -30,35 +32,35 @@ class SubgroupParityClassifier(ParityClassifier):
         in fit, from what it would be at the rates of its strata.
     subgroups : str or SubgroupClass, default="linear"
         The class of subgroups, as in audit(). "linear" is LinearThresholds(restarts=None) in the
-        rounds, as the search is asked often, and as in audit() in the last look: what that finds is
-        reported, and learned from while it is above gamma.
+        rounds, because the search is repeated often, and as in audit() in the final audit. What
+        that finds is reported, and trained against as long as it is above gamma.
     solver : str or GameSolver, default="exponentiated_gradient"
-        How the game is played: "exponentiated_gradient", which converges in the fewest rounds and
-        has few predictors; "fictitious_play", the paper's; "no_regret", the one with a theorem
-        behind it; "multiplicative_weights", for classes that list their subgroups.
+        How the game is played: "exponentiated_gradient", which needs the fewest rounds and gives
+        few predictors; "fictitious_play", the paper's algorithm; "no_regret", which has a
+        convergence theorem; "multiplicative_weights", for classes that list their subgroups.
     C : float, default=10.0
-        The largest total weight of the fairness constraints: a unit of unfairness above gamma is
-        traded for at most C units of error. If gamma isn't reached, that trade was the better one.
-        Of a mean of numbers a unit is the most that a decision changes an outcome by.
+        The largest total weight of the fairness constraints: the fit accepts at most C units of
+        error to remove a unit of unfairness above gamma. If it would cost more, gamma is not
+        reached. For means of numbers a unit is the most that a decision changes an outcome by.
     max_iter : int, default=120
-        The most rounds to play; a round trains the estimator once, so that a fit may take so many
-        times as long as a plain one of a slow estimator.
+        The largest number of rounds. Each round trains the estimator once, so with a slow estimator
+        a fit may take that many times as long as a plain one.
     tol : float or None, default=2e-3
-        The game has converged when gap and penalty are at most this. None plays every round and
-        asks for no convergence: a gap is not warned of, an unfairness above gamma is.
+        The game has converged when gap and penalty are at most this. None plays every round, and
+        then only an unfairness above gamma is warned of, not a gap.
     certify : bool, default=False
-        Go on until it is proven that no subgroup of the class exceeds gamma on the training rows,
-        whatever error that takes: each subgroup that refutes it is learned from. Of "mean_error"
-        and the like gamma may be out of reach, which is warned of. For
-        solver="exponentiated_gradient".
+        Continue until it is proven that no subgroup of the class exceeds gamma on the training
+        rows, whatever error that costs; each subgroup that refutes it is trained against. For
+        "mean_error" and similar notions gamma may be out of reach, and there is a warning then.
+        Only for solver="exponentiated_gradient".
     budget : float or None, default=None
-        Seconds that a game may take, proof included; then the best so far stands, after a last look
-        of at most a second more. None is no limit, and 60 with certify=True.
+        Seconds that a game may take, proof included. After that the best mixture so far is audited
+        for at most a second more and kept. None is no limit, and 60 with certify=True.
     warm_start : bool, default=False
         Start from the predictors of the last fit. For solver="exponentiated_gradient".
     leave_out_empty_strata : bool, default=False
-        Leave out a stratum of fit's control_features without a row that the rate is over, rather
-        than refuse it.
+        Leave out strata of fit's control_features in which no row counts for the rate, instead of
+        raising an error.
     bins : int or None, default=None
         Cut each numeric protected attribute into so many bins, at its quantiles over the rows; one
         of no more distinct values stays as it is. gamma is then about subgroups of the binned
@@ -68,13 +70,13 @@ class SubgroupParityClassifier(ParityClassifier):
     random_state : int, RandomState or None
         Seeds the draws of `predict`, and the estimator.
     verbose : int, default=0
-        1 tells progress about once a second: to the logger "gerrymend" where it is listened to, and
-        else to the standard output.
+        1 reports progress about once a second: to the logger "gerrymend" if it has a handler, else
+        to the standard output.
     checkpoint : path or None, default=None
-        A file in which the fit is kept while it runs: from time to time, on Ctrl-C, and when an
-        error ends it. The same call, also in a new process, then goes on from there and ends as if
-        it had never stopped, to the last bit. It is removed when the fit has ended. See
-        docs/long_runs.md. Needs skops: `pip install 'gerrymend[save]'`.
+        A file to which the state of the fit is written: from time to time, on Ctrl-C, and when an
+        error ends it. The same call, also in a new process, resumes from there and gives the same
+        result to the last bit. The file is removed when the fit has ended. See docs/long_runs.md.
+        Needs skops: `pip install 'gerrymend[save]'`.
     checkpoint_every : float, default=60.0
         Seconds between two writes of the checkpoint, the first after the first round; 0 writes
         after every round. It waits longer where writing would take more than a tenth of the time.
@@ -93,21 +95,21 @@ class SubgroupParityClassifier(ParityClassifier):
     gap_ : float
         How far the mixture is from the game's value, by the two sides' answers.
     worst_subgroup_ : Subgroup or None
-        The worst subgroup that was found, on the training rows, by a last look with searches and a
-        proof like those of audit(). It is a lower bound where the proof doesn't end: an audit that
-        takes longer may find a worse one, above all of a fit with a small budget. For solvers that
-        average, it may be worse than the last of `history_`, which has what the search of the
-        rounds found. Neither tells values that fewer than 10 rows have: their words say how many,
-        and membership is that of all. Of a formula they say who is in by the values that mark them;
-        an audit() of the model has the worst group in a sentence too.
+        The worst subgroup found on the training rows, by a final audit with searches and a proof
+        like those of audit(). If the proof does not end it is a lower bound: a longer audit may
+        find a worse one, above all after a fit with a small budget. For solvers that average, it
+        may be worse than the last of `history_`, which has what the search of the rounds found.
+        Values that fewer than 10 rows have are counted and not named; membership includes them. A
+        formula is described by its most typical values; audit() also describes the worst group in a
+        sentence.
     upper_bound_ : float
         No subgroup of the class is treated worse than this on the training rows.
     bins_ : AttributeBins
         Where numeric protected attributes were cut, by name (`cuts`), and `transform`, which cuts
         those of other rows alike.
     certified_ : bool
-        With certify=True, whether `upper_bound_` was proven to be at most gamma; False without,
-        whatever `upper_bound_` is, which holds all the same.
+        With certify=True, whether `upper_bound_` was proven to be at most gamma; False otherwise.
+        `upper_bound_` holds in either case.
 
     See Also
     --------
@@ -145,7 +147,7 @@ class SubgroupParityClassifier(ParityClassifier):
     >>> report.verdict, bool(abs(report.unfairness - abs(clf.worst_subgroup_.unfairness)) < 1e-9)
     ('within gamma', True)
 
-    A fit that is cut short goes on from its checkpoint; one that has ended needs it no more:
+    A fit that is interrupted resumes from its checkpoint, which is removed when the fit has ended:
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -203,7 +205,7 @@ class SubgroupParityClassifier(ParityClassifier):
 
 
 class MarginalParityClassifier(ParityClassifier):
-    """The same, for one protected attribute at a time: the paper's MARGINAL, for contrast.
+    """A classifier that is fair on one protected attribute at a time: the paper's MARGINAL.
 
     Its groups are each value of a categorical attribute, and both sides of the mean of a numeric
     one. A classifier can be fair to all of them and unfair to their intersections.

@@ -36,20 +36,21 @@ class AuditReport(Rendered):
     worst : Subgroup or None
         The worst subgroup found, of those large enough to be described; None where none differs.
     unfairness : float
-        The largest unfairness found, without sign, whatever the size of the group. A lower bound
-        for the class, unless `exact`.
+        The largest absolute unfairness found, in groups of any size. It is a lower bound for the
+        class, unless `exact`.
     upper_bound : float
         No subgroup of the class exceeds it, on these rows.
     gamma, n_rows : float, int
-        The unfairness to allow, and the rows that were audited.
+        The unfairness that is allowed, and the number of rows that were audited.
     subgroups : SubgroupClass
         The class that was searched.
     covers : str
         The class in words: all that `upper_bound` is about.
     no_bound : str or None
-        Why no bound was proven, and what to change: `upper_bound` is then that of any set of rows.
+        If no bound was proven, why, and what to change. `upper_bound` then holds for any set of
+        rows.
     partial : tuple of (str, float)
-        Parts of the class, in words, and what none of their subgroups exceeds.
+        Parts of the class, in words, and an upper bound for each of them.
     min_group_size : int
         Groups with fewer rows in the event of a rate (for false positives: negatives), inside or
         outside, are not described. The bounds cover them all the same.
@@ -58,20 +59,20 @@ class AuditReport(Rendered):
     is_labelled : bool
         Whether rows have labels.
     notions : tuple of FairnessNotion, or of OutcomeNotion
-        What was compared; the bounds are over all of them. audit() takes them again.
+        What was compared; the bounds hold for all of them. They can be passed to audit() again.
     favourable : {"positive", "negative"} or None
-        The decision that people wish for; None where it was not said.
+        The decision that people want; None if it was not given.
     side : {"both", "disadvantaged"}
         Whether figures, bounds and verdict are over all subgroups, or over those that are treated
         worse than the overall.
     disadvantaged, favoured : Subgroup or None
-        The subgroup that is treated worst, and the one that is treated best, of those large enough
-        to be described. None where nobody is, or where it is not known which rates are bad for a
-        group; `favoured` also where `side` is "disadvantaged".
+        The subgroups that are treated worst and best, of those large enough to be described. None
+        if there is none, or if it is not known whether a higher rate is better or worse for a
+        group. `favoured` is also None if `side` is "disadvantaged".
     favoured_is_rest : bool
         Whether `favoured` are all who are not in `disadvantaged`.
     in_a_sentence : SentenceGroup or None
-        The worst group that can be said in a sentence, where the one that leads (`disadvantaged` or
+        The worst group of at most three conditions, if the worst of all (`disadvantaged` or
         `worst`) is a formula.
     lead : Subgroup or None
         The group that text and page begin with: `in_a_sentence` where that has most, else
@@ -79,21 +80,21 @@ class AuditReport(Rendered):
         above 5 %, or none but a formula tells who is in, the group of `sharpest` if there is one.
         In to_dict() with a sentence, and whose the p-value is ("group" or "search").
     core : Subgroup or None
-        The part of it with 80 % of its unfairness, and 1.5 times its gap, or more.
+        The part of the worst group that has at least 80 % of its unfairness and 1.5 times its gap.
     top : tuple of Subgroup
-        Subgroups that differ from each other, `worst` first; as many as were asked for and found.
+        Subgroups that differ from each other, `worst` first, up to the number asked for.
     why_fewer : tuple of str
         Why `top` has fewer than were asked for: "alike", "shared", "little", "few_rows", "time".
     permutation_test : PermutationTest or None
-        What chance alone would have made of the outcomes, where it was asked for.
+        How large an unfairness chance alone makes, if `n_permutations` were asked for.
     sharpest : SharpestGroup or None
         The group whose rate is least likely chance, by the same permutations.
     held_out : HeldOut or None
-        Who leads on rows that were not searched, and others, where some were held out.
+        The group that leads, and others, as measured on rows that were held out of the search.
     intervals : tuple of GroupEstimate
-        Every group of a class that lists them, with intervals that hold all at once.
+        For classes that list their groups: each group, with intervals that hold simultaneously.
     population : PopulationBound or None
-        What holds for the people that the rows were drawn from, where `confidence` was passed.
+        Bounds for the population that the rows were drawn from, if `confidence` was passed.
     discovery : Discovery or None
         How many groups are flagged of those listed and of all intersections, where
         `discovery_rate` was passed; its `groups` are the flagged ones that are in no list.
@@ -104,24 +105,23 @@ class AuditReport(Rendered):
     control_features : tuple of str
         The columns within whose values groups are compared; empty where there are none.
     strata : tuple of Stratum
-        Each stratum with the rate that its rows are compared with, for each notion; without those
-        that have too few rows to tell, of which there are `strata_left_out`.
+        Each stratum with the rate that its rows are compared with, for each notion, except for
+        `strata_left_out` strata with too few rows to be described.
     empty_strata : tuple of EmptyStrata
-        Strata without a row that a notion is over, which were left out of its comparison, as was
-        asked for; of each notion that has any.
+        For each notion, the strata in which no row counts for it, which were left out on request.
     marginals : tuple of GroupEstimate
-        The groups of one attribute at a time, whatever the class, with intervals that hold all at
-        once; without those too small to be described, of which there are `marginals_left_out`.
+        The groups of one attribute at a time, whatever the class, with intervals that hold
+        simultaneously, except for `marginals_left_out` groups too small to be described.
     marginal_unfairness : float
-        The largest unfairness of these groups, without sign.
+        The largest absolute unfairness of these groups.
     single_unfairness : float
-        The same over these and each interval of a number that may be described: what an audit of
-        one attribute at a time would find at most.
+        The same, also over each interval of a number that may be described: the most that an audit
+        of one attribute at a time would find.
     intersections : Intersections
         The groups in which two categories meet, by `intersection` of audit() or the first two of
         few values, without those that may not be described or would tell of these.
     weighted : bool
-        Whether rows weigh differently.
+        Whether rows have different weights.
     protected_used : tuple of str or None
         The protected columns that the model itself decides by; None where that is not known.
     provenance : Provenance or None
@@ -131,16 +131,17 @@ class AuditReport(Rendered):
     rare_values : tuple of (str, int)
         Attributes with values that fewer than `min_group_size` rows have, and how many these are.
     kept_back : tuple of str
-        Parts from which fewer than `min_group_size` rows would follow, beside the others:
+        Parts that are left out because, with the others, they would reveal fewer than
+        `min_group_size` rows:
         "disadvantaged", "favoured", "in_a_sentence" and "sharpest" if a worse group is not told,
         "core", "composition" if some of who is in is not, "time" if there was none to rule it out.
     calibration : CalibrationCurve or None
         Of multicalibration, what was predicted and what happened by bins of the score, to the group
         that the report begins with and to everyone.
     warnings : tuple of Doubt
-        Why the verdict may say nothing of fairness, by `code` and `sentence`; shown before it.
+        Reasons to doubt the verdict, each with a `code` and a `sentence`; shown before it.
     rounding : float
-        Differences of at most this are rounding: 10⁻¹² of the largest outcome.
+        Differences up to this are taken for rounding errors: 10⁻¹² of the largest outcome.
 
     See Also
     --------

@@ -71,8 +71,8 @@ class Subgroup:
     unfairness : float
         share·(rate − overall_rate): positive where the group's rate is the higher one.
     share : float
-        The weight of the group's rows in the event, over the weight of all rows: for false
-        positives "the group's negatives are so much of all rows", not its part of the population.
+        The weight of the group's rows in the event, over the weight of all rows. For false
+        positives this is the group's negatives over all rows, not its share of the population.
     size : int
         Rows in the group, in the event or not.
     rate, overall_rate : float
@@ -80,8 +80,8 @@ class Subgroup:
         one that its members would have at the rates of their strata; or the notion's own reference.
         Of notions of scores, what happened to the group, and what was predicted for it.
     rest_rate : float or None
-        The rate of everyone else, which the overall one has the group in. None where groups are
-        compared with another one than that, or there is nobody else.
+        The rate of everyone else, while the overall rate includes the group. None if groups are
+        compared with strata or a reference, or if there is nobody else.
     composition : tuple of Trait
         Who is in the group, by its most common values beside everyone's; those that differ most
         first. Empty where that was not worked out.
@@ -93,7 +93,7 @@ class Subgroup:
         Of a further group of a report, what it has without those who are in the one that leads;
         None where they share nobody, or where that would tell of few rows.
     rounding : float
-        An unfairness of no more than this is rounding.
+        An unfairness up to this is taken for a rounding error.
     p_value : float or None
         Of so large an unfairness of any group that was searched, by the permutations of its own
         notion: adjusted for the search, and for other notions that are tested apart. None where

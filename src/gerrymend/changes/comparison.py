@@ -75,15 +75,15 @@ class Comparison:
     old, new : Standing
         The largest unfairness of either side, with the worst subgroup.
     old_worst_now : HeldOut
-        The old side's worst subgroup as it is treated on the new rows, with its intervals. On other
-        rows than those that it was found on they are honest ones.
+        The old side's worst subgroup, measured on the new rows. It was not chosen on these, so its
+        intervals are valid.
     moved : Movement or None
         The subgroup whose treatment moved most; None where the old rows are not at hand.
     tolerance : float
-        A change of the largest unfairness by no more than this is none.
+        A change of the largest unfairness up to this counts as none.
     p_value : float or None
-        Of so large a difference of the largest unfairness, by permutations of which row is new, or
-        of which model decided what.
+        The p-value of the change of the largest unfairness, by permutations that exchange old and
+        new rows, or the decisions of the two models.
     n_permutations : int
         Permutations behind the p-values.
     no_p_value : str

@@ -10,33 +10,33 @@ from gerrymend.auditing.subgroup import Subgroup
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Look:
-    """What a watch says after a batch.
+    """The state of a watch after a batch.
 
     Attributes
     ----------
     number : int
         The batch, from 1.
     at : str, float or None
-        When it was, as it was said.
+        The time of the batch, as it was passed.
     n_rows : int
         Its rows.
     gamma, level : float
         What is watched for, and the probability of a false alarm over all looks.
     e_value : float
-        The evidence that a subgroup exceeds gamma, by this batch and all before: the money that was
-        made of 1 by bets on that.
+        The evidence that a subgroup exceeds gamma, from all batches so far: the capital to which
+        bets on that have grown from 1.
     p_value : float
         1 over the largest evidence so far, which holds however often one looks.
     raised : int or None
-        The batch at which the evidence first reached 1/level, where it has.
+        The batch at which the evidence first reached 1/level; None if it has not.
     unfairness : float
-        The largest that was found in this batch alone, by chance or not.
+        The largest unfairness found in this batch alone, which may be chance.
     worst : Subgroup or None
-        The worst subgroup that was found in it, of those that may be told.
+        The worst subgroup found in this batch, of those large enough to be described.
     leading : str or None
         The group against which there is most of the evidence, in words.
     leading_now : Subgroup or None
-        The same as it is treated in this batch; None where too few rows are in it.
+        That group in this batch; None if too few rows are in it.
     n_watched : int
         Groups that are watched from the next batch on.
 

@@ -30,19 +30,18 @@ _TRIES = 5
 class Movement:
     """The subgroup whose treatment, beside everyone's, moved most; and what none moved by more.
 
-    Its unfairness was share·(rate − overall rate) and is another now. What that moved by is
-    searched over the whole class: what everyone's rate moved by is no part of it, and a group
-    counts by how many it is. On the same rows it is the share times what its gap moved by. Between
-    two samples the share may have moved too, and `by_rate` and `by_share` add up to it.
+    Movement is the change of share·(rate − overall rate), and the subgroup is found by a search
+    over the whole class. A change of everyone's rate does not count, and a group counts by its
+    size. On the same rows, movement is the share times the change of the gap. Between two samples
+    the share may have changed too, and movement is the sum of `by_rate` and `by_share`.
 
     Attributes
     ----------
     was, now : Subgroup or None
-        The subgroup on the old rows, or by the old model, and on the new ones. None where it may
-        not be told, as too few rows are in it or follow from it.
+        The subgroup on the old rows, or by the old model, and on the new ones. None if it may not
+        be described, because too few rows are in it or would follow from it.
     moved : float
-        The most by which an unfairness rose or fell, of all that were found, whatever the size of
-        the group.
+        The largest change of an unfairness that was found, in groups of any size.
     upper_bound : float
         No subgroup of the class moved by more, on these rows.
     p_value : float or None

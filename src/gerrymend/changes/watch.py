@@ -36,14 +36,13 @@ from gerrymend.notions import NotionLike, as_rates
 class Watch:
     """Watch a stream of batches for a subgroup that exceeds gamma.
 
-    Each batch is searched for its worst subgroup, which is watched from the next batch on, with the
-    groups that were named. Bets that these exceed gamma are made on the batches that follow: as
-    long as no subgroup does, the money of all bets together is no more on average after a batch
-    than before. It is the evidence, and the alarm is raised where it reaches 1/level. Whatever the
-    number of batches and of groups, and however often one looks, the probability of a false alarm
-    is at most `level` (by Ville's inequality), if the rows of a batch are drawn independently of
-    each other. Batches may differ in their people; that no subgroup exceeds gamma has to hold of
-    each.
+    Each batch is searched for its worst subgroup, which is watched from the next batch on, together
+    with the groups that were named. In later batches the watch bets that these groups exceed gamma.
+    As long as no subgroup does, the capital of all bets together does not grow on average. The
+    capital starts at 1 and is the evidence; the alarm is raised when it reaches 1/level. By Ville's
+    inequality the probability of a false alarm is at most `level`, for any number of batches and
+    groups and however often one looks, if the rows of a batch are drawn independently of each
+    other. Batches may have different people.
 
     Parameters
     ----------
@@ -52,7 +51,7 @@ class Watch:
     level : float, default=0.05
         The probability of a false alarm, over all looks.
     groups : ExplicitGroups, AuditReport, dict or path, optional
-        Groups to watch from the first batch on: named ones, or those that a report tells.
+        Groups to watch from the first batch on: named ones, or those that a report describes.
     favourable, side
         As in audit().
     threshold, decision_probabilities, pos_label
@@ -60,7 +59,8 @@ class Watch:
     min_group_size
         As in audit().
     max_groups : int, default=20
-        Groups that are watched at most; those that were found and have the least evidence go.
+        The largest number of groups to watch; beyond it, those with the least evidence are dropped,
+        but never named ones.
     budget : float, default=10.0
         Seconds that the search of a batch may take.
     random_state : int, default=0
@@ -82,7 +82,7 @@ class Watch:
     --------
     compare : Compare an audit with an earlier one, or a model with another.
     audit : Find the subgroup that a model's decisions treat most differently, or worst.
-    Look : What a watch says after a batch.
+    Look : The state of a watch after a batch.
 
     Examples
     --------

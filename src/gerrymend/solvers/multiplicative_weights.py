@@ -22,7 +22,7 @@ class MultiplicativeWeights(AveragingSolver):
     ExponentiatedGradient
         Multiplicative weights on the subgroups found so far, and a linear program over the plays.
     MarginalParityClassifier
-        The same, for one protected attribute at a time: the paper's MARGINAL, for contrast.
+        A classifier that is fair on one protected attribute at a time: the paper's MARGINAL.
 
     Examples
     --------

@@ -47,8 +47,8 @@ class Bootstrap:
     optimism : float
         By how much a subgroup looks worse on the rows that it was found on than on others.
     recurrence : float
-        The part of the resamples in which much the same subgroup is found as in the rows: they
-        share more than half of what either covers, by weight.
+        The share of resamples in which nearly the same subgroup is found as in the rows: the two
+        have more than half of the weight of their union in common.
     n_resamples : int
         Resamples that were searched; fewer than asked for where time was up. Of those that it cut
         short only the first round counts, for want of others.
