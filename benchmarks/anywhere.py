@@ -13,7 +13,8 @@ import subprocess
 import sys
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -70,22 +71,23 @@ def two_workers(*, processes=True):
 
 def places(X, y, A):
     """Rows in every place that there is on this machine, as arguments of fit, by its name."""
-    import dask.array as da
+    found = {"NumPy": (X, y, A)}
+    if find_spec("distributed"):
+        import dask.array as da
 
-    chunks = tuple(len(part) for part in np.array_split(y, 5))
-    lazy = [da.from_array(part, (chunks, *part.shape[1:])) for part in (X, y, A)]
-    found = {"NumPy": (X, y, A), "Dask": lazy}
-    try:
-        import torch
-    except ImportError:
+        chunks = tuple(len(part) for part in np.array_split(y, 5))
+        found["Dask"] = [da.from_array(part, (chunks, *part.shape[1:])) for part in (X, y, A)]
+    if not find_spec("torch"):
         return found
+    import torch
+
     found["torch on cpu"] = [torch.as_tensor(part) for part in (X, y, A)]
     if torch.cuda.is_available():
         found["torch on cuda"] = [torch.as_tensor(part, device="cuda") for part in (X, y, A)]
     return found
 
 
-def agreement(n):
+def agreement(folder, n=N_AGREED):
     """How far error and unfairness are from NumPy's in other places, at most, by estimator."""
     import sklearn
     from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -97,7 +99,8 @@ def agreement(n):
     plans = {"logistic": (to_optimum, CLASSES), "linear": (LinearRegression(), CLASSES)}
     plans["logistic, scikit-learn's tol"] = LogisticRegression(), ("conjunctions",)
     lines = []
-    with two_workers(processes=False), sklearn.config_context(array_api_dispatch=True):
+    cluster = two_workers(processes=False) if find_spec("distributed") else nullcontext()
+    with cluster, sklearn.config_context(array_api_dispatch=True):
         there = places(X, y, A)
         for name, (estimator, classes) in plans.items():
             apart = {place: 0.0 for place in there if place != "NumPy"}
@@ -111,7 +114,15 @@ def agreement(n):
                 (f"{name}, {len(classes)} classes: {place} from NumPy", value, wanted)
                 for place, value in apart.items()
             ]
+    keep("places", lines, {}, folder)
     return lines
+
+
+def keep(step, lines, came, folder):
+    """Record the lines of a step, and what they were made of."""
+    installed = [one for one in ("dask", "distributed", "torch") if find_spec(one)]
+    figures = {label: value for label, value, _ in lines} | came
+    record(f"anywhere_{step}", figures, installed, folder)
 
 
 def played(estimator, subgroups, rows):
@@ -239,38 +250,32 @@ def fresh(what, n):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def memory_figures(n):
+def memory_figures(folder, n=N_IN_MEMORY):
+    """What the default fit of many rows in memory takes beside a plain one."""
     came = fresh("memory", n)
     at = f"{n:.0e} × {D_IN_MEMORY}, 10,000 cells"
-    return came, [
+    lines = [
         (f"{at}: default fit / plain fit, CPU", came["ours_s"] / came["plain_s"], "at most 40"),
         (f"{at}: peak of the process / X", came["peak_mb"] / came["x_mb"], "at most 3"),
         (f"{at}: unfairness by an audit of its own", came["audited"], f"at most {GAMMA}"),
     ]
+    keep("memory", lines, came, folder)
+    return lines
 
 
-def cluster_figures(n):
+def cluster_figures(folder, n=N_ON_CLUSTER):
+    """What the default fit takes on two workers, beside one process of as many threads."""
     few, many = (fresh("cluster", size) for size in (n // 10, n))
     alone = fresh("process", n)
     at = f"{n:.0e} × {D_ON_CLUSTER}"
-    return {"few": few, "many": many, "alone": alone}, [
+    lines = [
         (f"{at}: Dask / one process, s", many["seconds"] / alone["seconds"], "at most 1.5"),
         (f"{at}: client's memory / at a tenth", many["mb"] / few["mb"], "near 1"),
         (f"{at}: Dask, unfairness by an audit", many["audited"], f"at most {GAMMA}"),
         (f"{at}: one process, unfairness by an audit", alone["audited"], f"at most {GAMMA}"),
+        (f"{at}: Dask / one process, CPU of all", many["cpu_s"] / alone["cpu_s"], None),
     ]
-
-
-def figures(folder, n_agreed=N_AGREED, n_in_memory=N_IN_MEMORY, n_on_cluster=N_ON_CLUSTER):
-    """All of it, recorded; the lines of a table."""
-    lines = agreement(n_agreed)
-    in_memory_came, told = memory_figures(n_in_memory)
-    lines += told
-    cluster_came, told = cluster_figures(n_on_cluster)
-    lines += told
-    came = {"memory": in_memory_came, "cluster": cluster_came}
-    packages = ("dask", "distributed", "torch")
-    record("anywhere", {label: value for label, value, _ in lines} | came, packages, folder)
+    keep("cluster", lines, {"few": few, "many": many, "alone": alone}, folder)
     return lines
 
 

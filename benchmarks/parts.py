@@ -51,9 +51,9 @@ def steps_of(part, folder, *, quick):
             "Dask": partial(dask_rounds.figures, folder, 100_000 if quick else dask_rounds.N_ROWS)
         },
         "anywhere": {
-            "anywhere": partial(anywhere.figures, folder, 1_000, 10_000, 50_000)
-            if quick
-            else partial(anywhere.figures, folder)
+            "places": partial(anywhere.agreement, folder, *([300] if quick else [])),
+            "in memory": partial(anywhere.memory_figures, folder, *([10_000] if quick else [])),
+            "on a cluster": partial(anywhere.cluster_figures, folder, *([50_000] if quick else [])),
         },
         "audits": {
             "conjunctions": partial(conjunctions_in_full, 20_000 if quick else 1_000_000),
