@@ -9,7 +9,7 @@ from scipy import stats
 from gerrymend import audit, check_report
 from gerrymend.frontier.points import OnRows
 from gerrymend.reporting.audit import who_leads
-from gerrymend.reporting.audit.chance import interval_words
+from gerrymend.reporting.audit.intervals import interval_words
 from gerrymend.reporting.audit.markdown import audit_markdown
 from gerrymend.reporting.audit.other_rows import confirmation, other_rows_sentence
 from gerrymend.reporting.audit.page import audit_fragment
@@ -213,7 +213,7 @@ def test_composition_leads_where_the_sentence_has_little_or_is_allowed(report, w
     else:
         data["gamma"] = (own + report.unfairness) / 2
     first = verdict_sentences(data)[1]
-    assert first.startswith("The subgroup treated worst is a group with ")
+    assert first.startswith("The subgroup treated worst is a mix of people, ")
     assert f"Few conditions {PLANTED}" in flat(audit_text(data))
     assert "Everyone else" in audit_text(data)
 

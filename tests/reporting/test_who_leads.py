@@ -159,7 +159,7 @@ def test_a_sentence_that_leads_and_stands_out_has_its_own_p_value():
 def test_a_formula_leads_where_nobody_stands_out(both):
     report = both.to_dict()
     report["sharpest"] |= {"subgroup": None, "deviations": None, "p_value": 0.2}
-    assert verdict_sentences(report)[0].startswith("The subgroup treated worst is a group with ")
+    assert verdict_sentences(report)[0].startswith("The subgroup treated worst is a mix of people, ")
     assert described(report)[0][0] == "Treated worst"
 
 
@@ -201,7 +201,7 @@ def test_who_leads_and_is_within_gamma_is_told_from_what_exceeds_it(both):
     report = both.to_dict()
     own = abs(report["sharpest"]["subgroup"]["unfairness"])
     told = " ".join(verdict_sentences(report | {"gamma": 1.01 * own}))
-    found = f"{both.unfairness:.4f} is not allowed: a group with "
+    found = f"{both.unfairness:.4f} is not allowed: a mix of people, "
     about = f"The verdict is about a larger group ({FORMULA}), whose unfairness of {found}"
     assert f"; {1.01 * own:g} is allowed. {about}" in told
     assert "For experts" not in told

@@ -22,7 +22,7 @@ from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import NotionTally
 from gerrymend.inputs.protected import Column, take_rows
 from gerrymend.reporting.audit.who_leads import MOST
-from gerrymend.subgroups import Conjunctions, SubgroupClass, ValueSets
+from gerrymend.subgroups import Conjunctions, ValueSets
 from gerrymend.subgroups.compiling import compile_proofs
 from gerrymend.subgroups.rules import Condition, Conjunction
 
@@ -121,17 +121,19 @@ def can_be_said(subgroup: Subgroup) -> bool:
     return subgroup.rule.says_who and len(subgroup.describe()) <= _LONGEST
 
 
-def sentence_class(columns: tuple[Column, ...], most_bins: int = MOST_NUMBERS) -> SubgroupClass:
+def sentence_class(
+    columns: tuple[Column, ...], most_values: int = MOST_NUMBERS
+) -> ValueSets | Conjunctions:
     """Return the class that is searched: sets of values where these are few, else single values.
 
     Numbers of many values are cut into bins: a sentence needs no finer cuts, and the search over
-    every pair of values of three of them would take minutes. With `most_bins` they are where there
-    are more values than that.
+    every pair of values of three of them would take minutes. They are where they have more than
+    `most_values`.
     """
     sizes = [len(column.categories) for column in columns if column.categories is not None]
     few = max(sizes, default=0) <= _MOST_VALUES and sum(sizes) <= _MOST_SETS
     numbers = [len(np.unique(column.values)) for column in columns if not column.is_categorical]
-    bins = min(_BINS, most_bins) if max(numbers, default=0) > most_bins else None
+    bins = min(_BINS, most_values) if max(numbers, default=0) > most_values else None
     return (ValueSets if few else Conjunctions)(max_depth=CONDITIONS, bins=bins)
 
 

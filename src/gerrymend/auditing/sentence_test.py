@@ -35,8 +35,8 @@ from gerrymend.subgroups.within_scores import ScoreIntervals
 # that the search of linear thresholds takes on such rows.
 _STEPS_A_CELL = 400
 _FEW_STEPS = 2**20
-# Numbers are cut into so many bins, of which the first that makes few steps is taken, or the last.
-_BINS = (MOST_NUMBERS, 32, 24, 16, 12, 8, 6, 4)
+# Numbers of more values are cut into bins: by the first of these that makes few steps, or the last.
+_MOST_VALUES = (MOST_NUMBERS, 32, 24, 16, 12, 8, 6, 4)
 
 
 def sentence_test(
@@ -72,7 +72,7 @@ def sentence_test(
     own = next(family for family in families if names.index(group.notion) in family)
     if group.unfairness * group.notion.harm < 0:
         return None
-    parts = [_in_few_conditions(examined[i]) for i in own]
+    parts, bins = _in_few_conditions([examined[i] for i in own])
     searches = Searches.of(parts[0].seen.tally, parts, random_state, math.inf)
     most = searches.observed([part.seen.residual for part in parts], deadline)
     if time.monotonic() >= deadline:  # what it has found is no T to compare with
@@ -83,7 +83,7 @@ def sentence_test(
     if rank_of(made, len(families)) < 1:
         return None
     p_value = min(1.0, len(families) * (1 + reached) / (1 + made))
-    return SentenceTest(p_value, made, parts[0].subgroups.bins)
+    return SentenceTest(p_value, made, bins)
 
 
 def _draw(
@@ -102,21 +102,26 @@ def _draw(
     return made, reached
 
 
-def _in_few_conditions(part: Examined) -> Examined:
-    """Return a notion with the class of groups in a sentence, on the side of harm if that is known.
+def _in_few_conditions(parts: Sequence[Examined]) -> tuple[list[Examined], int | None]:
+    """Return notions with the class of groups in a sentence, and the bins that numbers are cut in.
 
-    Numbers are cut into so few bins that a search takes few steps. That depends on the attributes
-    and the number of cells, which no draw changes, so that T is the same function of each.
+    They are searched on the side of harm, where that is known. Bins are so few that a search takes
+    few steps, which depends on the attributes and the numbers of cells. No draw changes these, so
+    that T is the same function of each.
     """
-    seen = part.seen
-    most = max(_FEW_STEPS, _STEPS_A_CELL * len(seen.cells.active))
-    sign = seen.notion.harm
-    for bins in _BINS:
-        chosen = sentence_class(seen.tally.protected, bins)
-        bound = seen.bind(chosen)
-        if _n_steps(bound) <= most:
+    columns = parts[0].seen.tally.protected
+    most = sum(max(_FEW_STEPS, _STEPS_A_CELL * len(part.seen.cells.active)) for part in parts)
+    for most_values in _MOST_VALUES:
+        chosen = sentence_class(columns, most_values)
+        bounds = [part.seen.bind(chosen) for part in parts]
+        if sum(map(_n_steps, bounds)) <= most:
             break
-    return part._replace(bound=bound.one_sided(sign) if sign else bound, subgroups=chosen)
+    sides = [part.seen.notion.harm for part in parts]
+    searched = [
+        part._replace(bound=bound.one_sided(side) if side else bound, subgroups=chosen)
+        for part, bound, side in zip(parts, bounds, sides, strict=True)
+    ]
+    return searched, chosen.bins
 
 
 def _n_steps(bound: BoundClass) -> int:

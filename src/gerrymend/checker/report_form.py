@@ -120,6 +120,9 @@ REPORT = {
             "covers": TEXT,
             "overlap": Maybe(NUMBER),
             "accounts_for": Maybe(NUMBER),
+            "test": Absent(
+                Maybe({"p_value": NUMBER, "n_permutations": WHOLE, "bins": Maybe(WHOLE)})
+            ),
         }
     ),
     "core": Maybe(_SUBGROUP),

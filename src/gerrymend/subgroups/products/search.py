@@ -246,7 +246,7 @@ class ProductSearch(BoundClass):
     def n_steps(self) -> int:
         """How many sums a search reads at most, where nothing is passed over.
 
-        Of each table every choice of all attributes but the last, with a sum for each of its values.
+        Of each table every choice of all attributes but the last, with a sum for each value of it.
         """
         return sum(
             math.prod(self._options[j] for j in attributes[:-1]) * self._sizes[attributes[-1]]
