@@ -159,7 +159,9 @@ def test_a_sentence_that_leads_and_stands_out_has_its_own_p_value():
 def test_a_formula_leads_where_nobody_stands_out(both):
     report = both.to_dict()
     report["sharpest"] |= {"subgroup": None, "deviations": None, "p_value": 0.2}
-    assert verdict_sentences(report)[0].startswith("The subgroup treated worst is a mix of people, ")
+    assert verdict_sentences(report)[0].startswith(
+        "The subgroup treated worst is a mix of people, "
+    )
     assert described(report)[0][0] == "Treated worst"
 
 
