@@ -88,7 +88,9 @@ def chance_of(report: Report) -> Chance:
     by = _as_tested(report, test)
     few = f"with {FEW}{', numbers cut in few places,' if test['bins'] else ''}"
     told = f"({_p_told(test['p_value'], by)})"
-    words = _Words("it", f"a group {few} as unfair", f"of all groups {few}", f" in a group {few}")
+    words = _Words(
+        "it", f"a group {few} as unfair", f", of all groups {few},", f" in a group {few}"
+    )
     found = _told(by, test["p_value"], told, words)
     nor = _of_small_groups(report) if test["p_value"] > SMALL else ""
     return found._replace(nor=nor, more=_beside_own_test(report))
@@ -103,7 +105,7 @@ def chance_of_search(report: Report) -> Chance:
     told = f"({_p_told(value, report)}{quick_search_words(report)})"
     whose = stands_for(report) if another else "it"
     whom = "" if another else ", of all that were searched"
-    among = f"as {whose} has" if another else "of all groups searched"
+    among = "" if another else ", of all groups searched,"
     words = _Words(whose, f"a group as unfair{whom}", among)
     found = _told(report, value, told, words)
     more = "".join(f" {one}" for one in tested_apart_sentences(report))
@@ -139,7 +141,7 @@ def _told(report: Report, value: float, told: str, words: _Words) -> Chance:
         time = "" if report.get("permutations_asked") is None else " and more time"
         more = f"; {draws} {chance.noun} can't tell more, and {count(enough)}{time} would"
         more = more if is_least(value, report) else ""
-        why = f"chance alone makes as much, {words.among}, {often} {told}{more}"
+        why = f"chance alone makes as much{words.among} {often} {told}{more}"
         return Chance("Unlikely to be chance", f"{asks}It is unlikely: ", why)
     if too_few(report):
         why = "; ".join(filter(None, [f"{_made(report)} too few", no_time_words(report)]))

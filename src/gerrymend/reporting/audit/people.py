@@ -5,11 +5,13 @@ from typing import Any
 
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit.chance import chance_of
+from gerrymend.reporting.audit.said import core_words
 from gerrymend.reporting.audit.standing_out import adjusted_words, likely_words, stands_out
 from gerrymend.reporting.audit.subgroup_facts import excess
 from gerrymend.reporting.audit.subgroup_words import (
     against_words,
     compared_rates,
+    rate_sentence,
     short_name,
     than_words,
 )
@@ -31,6 +33,8 @@ Figures = list[tuple[str, str]]
 def people_figures(report: Report, rows: str = "rows") -> Figures:
     """Return the figures that come first: who leads, by how much, and whether it may be chance.
 
+    Where that was not tested the third is of the part of the group in which most of it lies.
+
     Each is a number, or an answer, and what it is of; none without a subgroup. They are the largest
     thing on a page, and so of nobody whom chance may have made: of who leads, or of who stands out
     where the heading names that, and else that it may be chance, and how many groups stand out,
@@ -50,7 +54,7 @@ def people_figures(report: Report, rows: str = "rows") -> Figures:
     return [
         *_size_figure(first, report, rows),
         *(_cases_figure(first, report) or _gap_figure(first)),
-        *chance_figures,
+        *(chance_figures or _core_figure(first, report)),
     ]
 
 
@@ -118,5 +122,21 @@ def _sharp_figure(one: Mapping[str, Any], report: Report, rows: str) -> Figures:
             compared_rates(one).rate,
             f"{in_words(one['notion'])} of {one['subgroup']}, against {against_words(one)}: "
             f"{count(one['size'])} of {count(report['n_rows'])} people ({rows})",
+        )
+    ]
+
+
+def _core_figure(subgroup: Mapping[str, Any], report: Report) -> Figures:
+    """Return for how many of the cases the part of the group stands in which most of it lies."""
+    if core_words(subgroup, report) is None:
+        return []
+    core = report["core"]
+    if (cases := excess(core, report)) is None:
+        return []
+    return [
+        (
+            f"{cases.number} of these",
+            f"are among {count(core['size'])} people of the group, {core['subgroup']}: "
+            f"{rate_sentence(core)}",
         )
     ]
