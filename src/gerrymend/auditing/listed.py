@@ -37,15 +37,13 @@ from gerrymend.auditing.sharpest import LEVEL, SharpestGroup, sharpest_group
 from gerrymend.auditing.strata import empty_strata, stratum_rates
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import NotionTally
+from gerrymend.auditing.told_traits import Told, with_traits
 from gerrymend.auditing.where_it_lies import where_it_lies
 from gerrymend.notions import FairnessNotion
 from gerrymend.reporting.audit.who_leads import sentence_leads, stands_before
 from gerrymend.subgroups import Marginals
 from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.rules import Rule
-
-# Subgroups as they were measured, each with what may be told of it.
-Told = dict[Subgroup, Subgroup]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +135,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     by_traits = _is_led_by_traits(ask, said)
     # The same for traits: where they alone say who leads they come first, otherwise last.
     if by_traits:
-        told = _tell_traits(ask, ask.described)
+        told = with_traits(ask.seen[0], ask.described, ask.people)
     core, core_kept_back = _tell_core(ask, said, deadline)
     kept_back += core_kept_back
     if not first:
@@ -152,7 +150,7 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     lead = _leading(ask, largest, sharp, said)
     curve = calibration_curve(ask.seen[0], lead, ask.published, ask.min_group_size)
     others = [one for one in (sentence, core, sharp, *ask.described) if one is not None]
-    told |= _tell_traits(ask, [one for one in others if one not in told])
+    told |= with_traits(ask.seen[0], [one for one in others if one not in told], ask.people)
     # Traits are withheld in silence above; the report says so here, once for all groups.
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
@@ -334,45 +332,32 @@ def _tell_tables(ask: ToTell) -> tuple[dict[str, Any], list[tuple[str, Rule]]]:
             rate=ask.discovery_rate,
             min_group_size=floor,
         )
+    interval = _tell_interval(ask, marginals.interval)
     fields = {
         "intervals": lists["named"] if own else lists["marginals"],
         "marginals": lists["marginals"],
         "marginals_left_out": marginals.left_out,
         "marginal_unfairness": marginals.unfairness,
         "single_unfairness": marginals.single,
+        "single_interval": interval,
         "intersections": intersections._replace(groups=lists["intersections"]),
         "discovery": discovery,
     }
     told = [*lists.values(), () if discovery is None else discovery.groups]
-    return fields, [(one.notion, one.rule) for groups in told for one in groups]
+    rules = [(one.notion, one.rule) for groups in told for one in groups]
+    return fields, rules + [(one.notion.name, one.rule) for one in [interval] if one is not None]
 
 
-def _tell_traits(ask: ToTell, groups: Sequence[Subgroup]) -> Told:
-    """Return each subgroup with its traits, or with none where one tells of a small group."""
-    return {one: _with_guarded_traits(ask.seen[0], one, ask.people) for one in groups}
-
-
-def _with_guarded_traits(seen: NotionTally, subgroup: Subgroup, people: KnownSums) -> Subgroup:
-    """Return a subgroup with its traits, or with none where one tells of a small group.
-
-    A share tells the number of people with the value in the group, and everyone's; one that is "at
-    least" tells everyone's alone. Some of the traits without the others would name people who are
-    no more than a part of the group: "all green" of green women.
-    """
-    columns = {column.name: column for column in seen.tally.columns}
-    inside = cells_of(seen, subgroup)
-    for trait in subgroup.composition:
-        # A median tells no number of people.
-        if trait.median is not None:
-            continue
-        blocks = columns[trait.attribute].equals(trait.value).astype(np.intp)
-        if not trait.at_least:
-            # Four blocks, by value and by group: in and out of each.
-            blocks += 2 * inside
-        if people.told(blocks) is not None:
-            return replace(subgroup, composition=())
-        people.add(blocks)
-    return subgroup
+def _tell_interval(ask: ToTell, interval: Subgroup | None) -> Subgroup | None:
+    """Return an interval of a number if it discloses no small group beside all that is told."""
+    if interval is None:
+        return None
+    published = ask.published[interval.notion]
+    blocks = cells_of(ask.seen[0], interval).astype(np.intp)
+    if published.told(blocks) is not None:
+        return None
+    published.add(blocks)
+    return interval
 
 
 def _strata_fields(

@@ -232,6 +232,7 @@ REPORT = {
     ),
     "marginal_unfairness": AMOUNT,
     "single_unfairness": AMOUNT,
+    "single_interval": Absent(Maybe(_SUBGROUP)),
     "marginals": Many(_GROUP),
     "marginals_left_out": WHOLE,
     "intersected": Many(TEXT),

@@ -205,7 +205,8 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     ]
     # A figure of nobody in particular is left for below.
     alone = report["single_unfairness"]
-    who = words.alone_words(report) if alone else "largest unfairness of any value or interval"
+    told = words.alone_words(report) or words.interval_alone_words(report)
+    who = told if alone else "largest unfairness of any value or interval"
     if who is not None:
         value = in_unit(unfairness(alone, gamma), report)
         figures.append(("One attribute at a time", value, who))
