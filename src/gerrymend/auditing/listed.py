@@ -350,7 +350,7 @@ def _tell_tables(ask: ToTell) -> tuple[dict[str, Any], list[tuple[str, Rule]]]:
 
 def _tell_interval(ask: ToTell, interval: Subgroup | None) -> Subgroup | None:
     """Return an interval of a number if it discloses no small group beside all that is told."""
-    if interval is None:
+    if interval is None or ask.has_class(ExplicitGroups):  # no others beside those that users name
         return None
     published = ask.published[interval.notion]
     blocks = cells_of(ask.seen[0], interval).astype(np.intp)
