@@ -112,10 +112,7 @@ def may_be_chance(report: Report) -> bool:
 
 
 def own_test(report: Report) -> Mapping[str, Any] | None:
-    """Return the test of the group in a sentence, where that leads for another; None elsewhere.
-
-    Where there is none the p-value is that of the other one.
-    """
+    """Return the test of the group in a sentence, where that leads for another; None elsewhere."""
     if not stands_alone(report):
         return None
     test: Mapping[str, Any] | None = report["in_a_sentence"].get("test")
