@@ -141,7 +141,7 @@ def test_values_that_mark_the_group_are_told_and_not_those_it_has_fewer_of():
     assert (by_language.value, by_language.share, by_language.overall) == ("other", 0.29, 0.07)
     assert (by_insurance.value, by_insurance.share, by_insurance.overall) == ("public", 0.55, 0.35)
     who = {"composition": [by_language.to_dict(), by_insurance.to_dict()]}
-    told = "29 % language = other (everyone: 7 %), 55 % insurance = public (35 %)"
+    told = "29 % with language = other (everyone: 7 %), 55 % with insurance = public (35 %)"
     assert who_is_in(who) == told
     # A value that the group has less of than everyone marks nobody, where no other may be told.
     fewer = {"attribute": "language", "value": "english", "share": 0.48, "at_least": False,

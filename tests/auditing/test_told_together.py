@@ -50,7 +50,8 @@ def published(report, cells, notion=None):
     said = report["in_a_sentence"]
     groups = [one for name in ("top", "marginals", "intervals", "intersections")
               for one in report[name]]  # fmt: skip
-    groups += [report[name] for name in ("worst", "disadvantaged", "favoured", "core")
+    single = ("worst", "disadvantaged", "favoured", "core", "single_interval")
+    groups += [report[name] for name in single
                if report[name]]  # fmt: skip
     groups += [said["subgroup"]] if said else []
     sharpest = (report["sharpest"] or {}).get("subgroup")

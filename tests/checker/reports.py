@@ -349,6 +349,10 @@ def _kinds() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
             {**_only(people, "race", "age"), "y_true": None},
             {"notion": "statistical_parity", "discovery_rate": 0.3, "subgroups": "marginals"},
         ),
+        "tested in a sentence": (
+            _only(_people(11, 150), "race", "sex"),
+            {"notion": "statistical_parity", "favourable": "negative", "n_permutations": 39},
+        ),
         "fair": (
             {**people, "y_pred": 0 * people["y_pred"]},
             {"subgroups": "conjunctions", "min_group_size": 30},

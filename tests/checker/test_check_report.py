@@ -126,9 +126,9 @@ def test_honest_reports_are_accepted(seed):
         left_out = {"marginals_left_out", "intersections_left_out"}
         sentence = {f"in_a_sentence.{name}"
                     for name in ("upper_bound", "exact", "simpler_than", "overlap",
-                                 "accounts_for")}  # fmt: skip
+                                 "accounts_for", "test")}  # fmt: skip
         assert unchecked(result) <= {*lists, *left_out, *sentence, "intervals", "subgroups",
-                                     "intersected"}  # fmt: skip
+                                     "intersected", "single_interval"}  # fmt: skip
 
 
 def test_every_container_and_the_report_as_an_object(toy):

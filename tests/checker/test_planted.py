@@ -159,6 +159,21 @@ def test_a_figure_too_large_for_arithmetic_is_refused(kind):
             check_report(report, **data)
 
 
+def test_every_lie_about_the_test_of_a_sentence_is_refused_or_named():
+    """Among those that are refused: another number of permutations, and more than were made."""
+    report, data = report_of("tested in a sentence")
+    assert report["lead"]["p_value_of"] == "sentence"
+    where = ("in_a_sentence", "test")
+    about = [plant for plant in plants(report) if plant.path[:2] == where]
+    told = {(plant.path[2:], plant.change): verdict(plant, data) for plant in about}
+    assert {path for path, _ in told} > {(), ("p_value",), ("n_permutations",), ("bins",)}
+    assert SILENT not in told.values()
+    refused = {path for (path, _), what in told.items() if what == REFUSED}
+    assert refused > {("p_value",), ("n_permutations",), ("bins",)}
+    assert told[(("n_permutations",), "a bit more")] == REFUSED
+    assert told[(("p_value",), "doubled")] == REFUSED  # as the lead states another one
+
+
 @pytest.mark.parametrize("kind", ["complements", "core", "marginals"])
 def test_who_stands_out_is_missed_where_groups_are_large_enough(kind):
     report, data = report_of(kind)

@@ -281,7 +281,7 @@ def test_a_formula_that_is_said_to_be_below_is_there():
     report = audit(None, refused.astype(int), notion="statistical_parity",
                    sensitive_features={"sex": sex, "region": region, "age": age})  # fmt: skip
     assert report.disadvantaged is None
-    assert "told below for experts" in " ".join(verdict_sentences(report.to_dict()))
+    assert "(below, for experts)" in " ".join(verdict_sentences(report.to_dict()))
     facts = dict(_sample(("test rows", ""), OnRows(0.1, report), None))
     assert "  differs most" in facts
     assert "  for experts" in facts

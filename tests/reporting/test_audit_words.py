@@ -21,6 +21,7 @@ from gerrymend.reporting.audit.lead import brief_sentences
 from gerrymend.reporting.audit.markdown import audit_markdown, escaped
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.page import audit_page, subgroup_fragment
+from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.subgroup_words import who_words
 from gerrymend.reporting.audit.text import audit_text
 from gerrymend.reporting.audit.verdict import look, verdict_sentences
@@ -69,9 +70,10 @@ CHANCE = {
     "nearly as loud": (0.003, 999, "of who got which decision 2 had a group as unfair"),
     "one": (0.002, 999, "of 999 shuffles of who got which decision 1 had a group as unfair, "),
     "small": (0.03, 199, "in at most 1 of 33 samples where nothing differs (p = 0.030 on "),
-    "the least of 19": (0.05, 19, "Chance alone makes as much, of all groups searched, in at most "
-                        "1 of 20 samples where nothing differs (p = 0.050 on the rows that were "
-                        "searched); 19 permutations can't tell more, and 199 would."),
+    "the least of 19": (0.05, 19, "Could chance explain it? It is unlikely: chance alone makes as "
+                        "much, of all groups searched, in at most 1 of 20 samples where nothing "
+                        "differs (p = 0.050 on the rows that were searched); 19 permutations "
+                        "can't tell more, and 199 would."),
     "the least of 5": (1 / 6, 5, "Whether it is chance can't be told: 5 permutations are too few."),
     "large": (0.33, 199, "So large an unfairness could well be chance: where nothing differs, so "
               "many rows show as much in about 33 % of samples (p = 0.330 on the rows that were "
@@ -152,8 +154,10 @@ def test_what_may_be_chance_is_said_to_be_so_before_anyone_is_named(verdict_is):
         verdict_is == "exceeds gamma")  # fmt: skip
     page = audit_page(report)
     assert 'class="verdict exceeds"' not in page
-    # The largest type of a page is not for what may be chance.
-    assert 'class="people"' not in page
+    # The largest type of a page is not for what may be chance: nobody is named there.
+    ((answer, why),) = people_figures(report)
+    assert answer == "Could be chance"
+    assert why.startswith("where nothing differs, so many rows show as much in about 33 % of ")
     report["p_value"] = 0.005
     assert "are in the subgroup that differs most, " in audit_page(report)
     assert "could be chance" not in audit_text(report)

@@ -9,7 +9,7 @@ from scipy import stats
 from gerrymend import audit, check_report
 from gerrymend.frontier.points import OnRows
 from gerrymend.reporting.audit import who_leads
-from gerrymend.reporting.audit.chance import interval_words
+from gerrymend.reporting.audit.intervals import interval_words
 from gerrymend.reporting.audit.markdown import audit_markdown
 from gerrymend.reporting.audit.other_rows import confirmation, other_rows_sentence
 from gerrymend.reporting.audit.page import audit_fragment
@@ -17,7 +17,7 @@ from gerrymend.reporting.audit.people import people_figures
 from gerrymend.reporting.audit.population import population_sentences
 from gerrymend.reporting.audit.said import beside_words, brief_words
 from gerrymend.reporting.audit.text import audit_text
-from gerrymend.reporting.audit.verdict import verdict_sentences
+from gerrymend.reporting.audit.verdict import look, verdict_sentences
 from gerrymend.reporting.audit.view import audit_view
 from gerrymend.reporting.frontier.text import worst_in_words
 from gerrymend.reporting.wording import percent
@@ -61,7 +61,7 @@ def test_the_planted_group_leads_everywhere(report):
     # Whom the class finds worst is a figure here, and told for experts below.
     last = verdict_sentences(data)[-1]
     assert last == (
-        f"The worst of all linear thresholds, which is told below for experts, has "
+        f"The worst of all linear thresholds, which only a formula tells (below, for experts), has "
         f"{report.unfairness:.4f}, and no subgroup that was searched has more."
     )
     beside = dict(audit_view(data)["subgroups"][0]["facts"])["Beside the worst"]
@@ -109,44 +109,78 @@ def test_tiles_and_what_exceeds_are_of_the_group_that_leads(report):
     data = report.to_dict()
     told = verdict_sentences(data)
     own = f"{abs(data['in_a_sentence']['subgroup']['unfairness']):.4f}"
-    exceeds = told.index(f"This group's unfairness is {own}, and 0.01 is allowed.")
-    assert told[exceeds + 1].startswith("The worst of all linear thresholds, which is told below")
+    assert f"This group's unfairness is {own}, and 0.01 is allowed." in told
+    assert told[-1].startswith("The worst of all linear thresholds, which only a formula tells")
     tiles = {name: (value, remark) for name, value, remark in audit_view(data)["figures"]}
-    assert tiles["Unfairness"] == (
-        own,
-        f"the subgroup treated worst; the worst of all linear thresholds has "
-        f"{report.unfairness:.4f}",
-    )
+    assert tiles["Unfairness"] == (own, "the subgroup treated worst")
     assert tiles["Rate of positive decisions"][1].startswith("the subgroup treated worst, against")
     assert not any("Largest" in name for name in tiles)
 
 
 def test_chance_stands_beside_the_group_that_leads(report):
-    data = report.to_dict() | {"p_value": 0.001, "n_permutations": 999}
+    """One group, one number, one answer; that of the formula is where the formula is."""
+    data = with_test(report, 0.001) | {"p_value": 0.002}
     chance = (
-        "Could chance explain the worst of all linear thresholds? Hardly: of 999 shuffles of who "
-        "got which decision none had a group as unfair (p = 0.001; 999 shuffles can give no less). "
-        f"That p-value is not of {PLANTED}, which has none of its own."
+        "Could chance explain it? Hardly: of 999 shuffles of who got which decision none had a "
+        "group with at most three conditions as unfair (p = 0.001; 999 shuffles can give no less)."
     )
     told = verdict_sentences(data)
-    assert told.index(chance) > next(i for i, one in enumerate(told) if "told below" in one)
-    first, formula, *_ = [dict(card["facts"]) for card in audit_view(data)["subgroups"]]
+    assert told.count(chance) == 1
+    assert "p = 0.002" not in " ".join(told)
+    view = audit_view(data)
+    answer = ("Hardly chance", chance.partition("Hardly: ")[2].removesuffix("."))
+    assert [one for one in view["people"] if "chance" in one[0]] == [answer]
+    assert chance not in view["verdict"]
+    asks = "could chance explain it? It counts all groups with at most three conditions"
+    assert ("p-value", "0.001", asks) in view["figures"]
+    first, formula, *_ = [dict(card["facts"]) for card in view["subgroups"]]
     assert first["Chance"] == chance
-    assert not {"Chance", "p-value", "95 % interval"} & set(formula)
+    assert formula["Chance"] == (
+        "Could chance explain the worst of all linear thresholds? Hardly: of 999 shuffles of who "
+        "got which decision 1 had a group as unfair (p = 0.002)."
+    )
+    assert formula["Chance"] in flat(audit_text(data))
     assert formula["Proof"].startswith("Exact: none has more.")
 
 
-def test_a_part_of_who_leads_that_was_tested_is_told_where_it_has_no_p_value(report):
-    """The formula is tested by the search; of the group that leads only a part is, for itself."""
-    part = report.in_a_sentence.subgroup.to_dict() | {"subgroup": f"{PLANTED} and age ≤ 50"}
-    tested = {"p_value": 0.004, "n_groups": 9, "subgroup": part, "within": 1.0}
-    data = report.to_dict() | {"p_value": 0.004, "n_permutations": 999, "sharpest": tested}
-    told = " ".join(verdict_sentences(data))
-    assert told.endswith(
-        f"had a group as unfair (p = 0.004). That p-value is not of {PLANTED}, which has none of "
-        f"its own; {PLANTED} and age ≤ 50 has one (p = 0.004, after allowing for the 9 groups "
-        f"looked at), and all of its rows are in {PLANTED}."
+def with_test(report, value, n_permutations=999):
+    """The report, with a test of the group in a sentence, by so many permutations."""
+    data = copy.deepcopy(report.to_dict()) | {"p_value": value, "n_permutations": 999}
+    test = {"p_value": value, "n_permutations": n_permutations, "bins": None}
+    data["in_a_sentence"]["test"] = test
+    return data
+
+
+def test_a_lead_that_may_be_chance_by_its_own_test_is_said_to_be(report):
+    """By its own p-value, also where the formula that it leads before is none."""
+    likely = with_test(report, 0.3)
+    (told,) = (one for one in verdict_sentences(likely) if "could well be chance" in one)
+    assert (
+        "so many rows show as much in a group with at most three conditions in about 30 % " in told
     )
+    assert look(likely).heading == "More unfair than allowed, which could be chance"
+    assert who_leads.may_be_chance(likely)
+    of_formula = likely | {"p_value": 0.002}
+    (told,) = (one for one in verdict_sentences(of_formula) if "could well be chance" in one)
+    assert told.endswith(
+        "But the worst of all linear thresholds, below for experts, is hardly chance (p = 0.002)."
+    )
+    assert look(of_formula).heading == "More unfair than allowed"
+    assert not who_leads.may_be_chance(of_formula)
+    only_lead = with_test(report, 0.002) | {"p_value": 0.3}
+    assert look(only_lead).heading == "More unfair than allowed"
+    assert "could well be chance" not in " ".join(verdict_sentences(only_lead))
+
+
+def test_a_test_that_the_clock_cut_short_says_so(report):
+    told = " ".join(verdict_sentences(with_test(report, 0.02, n_permutations=49)))
+    assert "(p = 0.020, by 49 of the 999 draws that were asked for; a longer budget" in told
+    untimely = with_test(report, 0.02, n_permutations=49) | {
+        "p_value": None, "n_permutations": 0, "no_p_value": "no permutation was searched",
+        "permutations_asked": 99}  # fmt: skip
+    told = " ".join(verdict_sentences(untimely))
+    assert "(p = 0.020, by 49 of the 99 draws" in told
+    assert "not tested" not in told
 
 
 @pytest.mark.parametrize(
@@ -213,7 +247,7 @@ def test_composition_leads_where_the_sentence_has_little_or_is_allowed(report, w
     else:
         data["gamma"] = (own + report.unfairness) / 2
     first = verdict_sentences(data)[1]
-    assert first.startswith("The subgroup treated worst is a group with ")
+    assert first.startswith("The subgroup treated worst is a mix of people, ")
     assert f"Few conditions {PLANTED}" in flat(audit_text(data))
     assert "Everyone else" in audit_text(data)
 

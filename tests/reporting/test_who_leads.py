@@ -66,14 +66,16 @@ def test_a_group_that_can_be_named_leads_before_a_formula(both):
     assert told[0].startswith(f"The group that stands out is {HIT}, ")
     # Of the formula its figure alone: who that is, and its own p-value, are below.
     found = f"{both.unfairness:.4f}, and no subgroup that was searched has more."
-    assert told[-1] == f"{capitalised(FORMULA)}, which is told below for experts, has {found}"
+    only = "which only a formula tells (below, for experts), has"
+    assert told[-1] == f"{capitalised(FORMULA)}, {only} {found}"
     assert not any("p = " in one for one in told[1:])
     names = [standing for standing, _ in described(report)]
     assert names == ["Stands out", "For experts"]
-    rate, who = people_figures(report)[0]
+    (rate, who), _, (answer, _) = people_figures(report)
     assert rate == f"{100 * report['lead']['rate']:.3g} %"
     assert who.startswith(f"rate of positive decisions of {HIT}, against ")
-    assert f": {report['lead']['size']} of 1,500 people (rows); this stands out" in who
+    assert f": {report['lead']['size']} of 1,500 people (rows)" in who
+    assert answer == "Unlikely to be chance"
     assert audit_view(report)["subgroups"][0]["name"] == HIT
 
 
@@ -81,7 +83,10 @@ def test_each_p_value_is_said_with_the_group_and_the_search_it_is_of(both):
     report = both.to_dict()
     n_groups = report["sharpest"]["n_groups"]
     own = f"p = 0.025, after allowing for the {n_groups} groups looked at"
-    of_all = f"as much as {FORMULA} has in at most 1 of 40 samples where nothing differs (p = 0.025"
+    of_all = (
+        f"Could chance explain {FORMULA}? It is unlikely: chance alone makes as much in at most"
+    )
+    of_all += " 1 of 40 samples where nothing differs (p = 0.025"
     for shown in (str(both), both.to_markdown(), both.to_html()):
         words = flat(shown)
         assert words.index(own) < words.index(of_all)
@@ -120,24 +125,37 @@ def test_the_checker_agrees_on_who_leads_and_on_whose_p_value_it_is():
     assert any(one.startswith("subgroup of lead is stated as ") for one in problems(formula))
 
 
-def test_a_sentence_that_leads_for_a_formula_is_not_given_its_p_value():
+def test_a_sentence_that_leads_for_a_formula_has_its_own_p_value():
     """Red and green women have most of it, and a part of them stands out by its rate."""
     report, *_ = hired(1)
     data = report.to_dict()
     assert report.lead is report.in_a_sentence.subgroup
-    assert data["lead"]["p_value_of"] == "search"
-    assert f"({FORMULA} has p = 0.025)" in " ".join(brief_sentences(data))
+    assert data["lead"]["p_value_of"] == "sentence"
+    assert data["lead"]["p_value"] == report.in_a_sentence.test.p_value == 1 / 40
+    assert "(p = 0.025)" in " ".join(brief_sentences(data))
     told = verdict_sentences(data)
-    assert any(one.startswith(f"Chance alone makes as much as {FORMULA} has in ") for one in told)
-    named, experts = (
+    named, chance, experts = (
         next(i for i, one in enumerate(told) if one.startswith(words))
         for words in (
             f"This group's unfairness is {abs(report.lead.unfairness):.4f}, ",
-            f"{capitalised(FORMULA)}, which is told below for experts, has {report.unfairness:.4f}",
+            "Could chance explain it? It is unlikely: chance alone makes as much, of all groups "
+            "with at most three conditions, in at most 1 of 40 samples",
+            f"{capitalised(FORMULA)}, which only a formula tells (below, for experts), has "
+            f"{report.unfairness:.4f}",
         )
     )
-    assert experts == named + 1
-    assert f"By its rate alone a part of the subgroup treated worst stands out: {HIT}, " in told[-1]
+    assert (chance, experts) == (named + 1, len(told) - 1)
+    assert f"By its rate alone a part of the subgroup treated worst stands out: {HIT}, " in told[-2]
+
+
+def test_a_sentence_without_a_test_is_not_given_the_p_value_of_a_formula():
+    report, *_ = hired(1)
+    data = report.to_dict()
+    data["in_a_sentence"]["test"] = None
+    assert f"({FORMULA} has p = 0.025)" in " ".join(brief_sentences(data))
+    (told,) = (one for one in verdict_sentences(data) if one.startswith("Could chance explain"))
+    assert told.startswith(f"Could chance explain {FORMULA}? It is unlikely: ")
+    assert told.endswith(f" {report.lead.describe()} was not tested by itself.")
 
 
 def test_a_sentence_that_leads_and_stands_out_has_its_own_p_value():
@@ -145,6 +163,8 @@ def test_a_sentence_that_leads_and_stands_out_has_its_own_p_value():
     data = report.to_dict()
     data["sharpest"] |= {"subgroup": data["in_a_sentence"]["subgroup"], "p_value": 0.05}
     data["sharpest"]["within"] = None
+    assert "This group's rate is itself" not in " ".join(verdict_sentences(data))
+    data["in_a_sentence"]["test"] = None
     told = " ".join(verdict_sentences(data))
     assert "This group's rate is itself unlikely to be chance (p = 0.050, after allowing" in told
     again = check_report(
@@ -159,7 +179,9 @@ def test_a_sentence_that_leads_and_stands_out_has_its_own_p_value():
 def test_a_formula_leads_where_nobody_stands_out(both):
     report = both.to_dict()
     report["sharpest"] |= {"subgroup": None, "deviations": None, "p_value": 0.2}
-    assert verdict_sentences(report)[0].startswith("The subgroup treated worst is a group with ")
+    assert verdict_sentences(report)[0].startswith(
+        "The subgroup treated worst is a mix of people, "
+    )
     assert described(report)[0][0] == "Treated worst"
 
 
@@ -201,7 +223,7 @@ def test_who_leads_and_is_within_gamma_is_told_from_what_exceeds_it(both):
     report = both.to_dict()
     own = abs(report["sharpest"]["subgroup"]["unfairness"])
     told = " ".join(verdict_sentences(report | {"gamma": 1.01 * own}))
-    found = f"{both.unfairness:.4f} is not allowed: a group with "
+    found = f"{both.unfairness:.4f} is not allowed: a mix of people, "
     about = f"The verdict is about a larger group ({FORMULA}), whose unfairness of {found}"
     assert f"; {1.01 * own:g} is allowed. {about}" in told
     assert "For experts" not in told

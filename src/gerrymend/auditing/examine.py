@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from gerrymend.auditing.provenance import Provenance
 from gerrymend.auditing.rare_values import rare_values
 from gerrymend.auditing.references import check_references
 from gerrymend.auditing.report import AuditReport
+from gerrymend.auditing.sentence_test import sentence_test
 from gerrymend.auditing.subgroup import Subgroup, beyond_rounding
 from gerrymend.auditing.tally import NotionTally, Tally, largest_rounding
 from gerrymend.auditing.verdict import EXCEEDS, verdict
@@ -40,6 +42,8 @@ logger = logging.getLogger("gerrymend.proving")
 _DESCRIBING = 0.2
 # And the part that these leave to the searches for a group in a sentence, and within it.
 _SAYING = 0.1
+# The part of the time for permutations that the test of that group has, if the search takes all.
+_TESTING = 0.2
 # Seconds in which it is worked out what tells of small groups, however short the budget is.
 _LEAST_TO_GUARD = 1.0
 
@@ -120,6 +124,7 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
     is_tested = n_permutations > 0 and not no_test
     named = [NamedGroups.of(part, min_group_size) for part in examined if is_tested]
     test = None
+    start = time.monotonic()
     if n_permutations or (no_test and any(notion.reference != OVERALL for notion in notions)):
         test = permutation_test(
             tally,
@@ -128,6 +133,16 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
             named=named,
             about=_worst_notion(examined, worst, unfairness - rounding),
             **drawing,
+        )
+    test_sentence = None
+    if is_tested:
+        test_sentence = partial(
+            sentence_test,
+            examined,
+            n_permutations=n_permutations,
+            seconds=max(_TESTING * budget, start + budget - time.monotonic()),
+            random_state=random_state,
+            n_jobs=n_jobs,
         )
     # Tables are made of other large arrays, and seldom search.
     for part in examined:
@@ -147,6 +162,7 @@ random_state, on_draw, features, intersection, n_jobs, confidence, n_resamples, 
             test=test,
             seconds=_SAYING * budget,
             seconds_to_guard=left,
+            test_sentence=test_sentence,
         )
     )
     return AuditReport(

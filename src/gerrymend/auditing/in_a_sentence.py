@@ -7,7 +7,7 @@ the fewest words that leave nearly as much, with how much of the worst it shares
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import NotionTally
 from gerrymend.inputs.protected import Column, take_rows
 from gerrymend.reporting.audit.who_leads import MOST
-from gerrymend.subgroups import Conjunctions, SubgroupClass, ValueSets
+from gerrymend.subgroups import Conjunctions, ValueSets
 from gerrymend.subgroups.compiling import compile_proofs
 from gerrymend.subgroups.rules import Condition, Conjunction
 
@@ -30,8 +30,8 @@ from gerrymend.subgroups.rules import Condition, Conjunction
 CONDITIONS = 3
 _MOST_VALUES = 6
 _MOST_SETS = 16
-# Numbers of more values than this are cut into bins.
-_MOST_NUMBERS = 100
+# Numbers of more values than this are cut into so many bins.
+MOST_NUMBERS = 100
 _BINS = 32
 # Longer descriptions are no sentences.
 _LONGEST = 120
@@ -39,6 +39,30 @@ _LONGEST = 120
 _MOST_TRIED = 8
 # Sums in another order differ by less than this part.
 _ABOVE = 1e-9
+
+
+@dataclass(frozen=True)
+class SentenceTest:
+    """The test of a group in a sentence.
+
+    Attributes
+    ----------
+    p_value : float
+        Of so large an unfairness of any group that can be said in a sentence: it has paid for the
+        search. Of notions that are permuted apart it is multiplied by the number of tests.
+    n_permutations : int
+        Draws that it is by: those of the report, or as many of them as there was time for.
+    bins : int or None
+        Numbers were cut into so many bins at most in draws and rows; None where at every value.
+    """
+
+    p_value: float
+    n_permutations: int
+    bins: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the test as plain data."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +88,9 @@ class SentenceGroup:
         that would tell of fewer rows than the floor.
     accounts_for : float or None
         The part of the other's unfairness that is within this group.
+    test : SentenceTest or None
+        Whether chance alone makes as much, by the permutations of the report. None where that was
+        not asked for, or there was no time for it, and where the group doesn't lead.
     """
 
     subgroup: Subgroup
@@ -73,6 +100,7 @@ class SentenceGroup:
     covers: str
     overlap: float | None
     accounts_for: float | None
+    test: SentenceTest | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the group as plain data."""
@@ -84,6 +112,7 @@ class SentenceGroup:
             "covers": self.covers,
             "overlap": self.overlap,
             "accounts_for": self.accounts_for,
+            "test": None if self.test is None else self.test.to_dict(),
         }
 
 
@@ -92,16 +121,19 @@ def can_be_said(subgroup: Subgroup) -> bool:
     return subgroup.rule.says_who and len(subgroup.describe()) <= _LONGEST
 
 
-def sentence_class(columns: tuple[Column, ...]) -> SubgroupClass:
+def sentence_class(
+    columns: tuple[Column, ...], most_values: int = MOST_NUMBERS
+) -> ValueSets | Conjunctions:
     """Return the class that is searched: sets of values where these are few, else single values.
 
     Numbers of many values are cut into bins: a sentence needs no finer cuts, and the search over
-    every pair of values of three of them would take minutes.
+    every pair of values of three of them would take minutes. They are where they have more than
+    `most_values`.
     """
     sizes = [len(column.categories) for column in columns if column.categories is not None]
     few = max(sizes, default=0) <= _MOST_VALUES and sum(sizes) <= _MOST_SETS
     numbers = [len(np.unique(column.values)) for column in columns if not column.is_categorical]
-    bins = _BINS if max(numbers, default=0) > _MOST_NUMBERS else None
+    bins = min(_BINS, most_values) if max(numbers, default=0) > most_values else None
     return (ValueSets if few else Conjunctions)(max_depth=CONDITIONS, bins=bins)
 
 

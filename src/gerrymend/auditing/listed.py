@@ -8,7 +8,7 @@ them meet; who is in these groups comes last, unless that alone says who leads.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,12 @@ from gerrymend.auditing.apart import apart_from, part_within
 from gerrymend.auditing.calibration_curve import calibration_curve
 from gerrymend.auditing.chosen_subgroups import Sides
 from gerrymend.auditing.examined import Examined
-from gerrymend.auditing.in_a_sentence import SentenceGroup, can_be_said, sentence_group
+from gerrymend.auditing.in_a_sentence import (
+    SentenceGroup,
+    SentenceTest,
+    can_be_said,
+    sentence_group,
+)
 from gerrymend.auditing.inference.crossed_groups import CrossedGroups, attributes_that_meet
 from gerrymend.auditing.inference.disclosure import KnownSums, Published, cells_of, published_by
 from gerrymend.auditing.inference.discovery import flag_groups
@@ -32,15 +37,13 @@ from gerrymend.auditing.sharpest import LEVEL, SharpestGroup, sharpest_group
 from gerrymend.auditing.strata import empty_strata, stratum_rates
 from gerrymend.auditing.subgroup import Subgroup
 from gerrymend.auditing.tally import NotionTally
+from gerrymend.auditing.told_traits import Told, with_traits
 from gerrymend.auditing.where_it_lies import where_it_lies
 from gerrymend.notions import FairnessNotion
 from gerrymend.reporting.audit.who_leads import sentence_leads, stands_before
 from gerrymend.subgroups import Marginals
 from gerrymend.subgroups.explicit import ExplicitGroups
 from gerrymend.subgroups.rules import Rule
-
-# Subgroups as they were measured, each with what may be told of it.
-Told = dict[Subgroup, Subgroup]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +70,8 @@ class ToTell:
         By which they do.
     seconds : float
         Time for the search for a group in a sentence, and for that within it.
+    test_sentence : callable or None
+        Tests a group in a sentence by the same draws, if chance was tested.
     seconds_to_guard : float
         Time to work out what tells of a small group; what isn't known by then is not told.
     """
@@ -84,6 +89,7 @@ class ToTell:
     test: PermutationTest | None
     seconds: float
     seconds_to_guard: float
+    test_sentence: Callable[[Subgroup], SentenceTest | None] | None = None
 
     @cached_property
     def seen(self) -> list[NotionTally]:
@@ -129,20 +135,22 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     by_traits = _is_led_by_traits(ask, said)
     # The same for traits: where they alone say who leads they come first, otherwise last.
     if by_traits:
-        told = _tell_traits(ask, ask.described)
+        told = with_traits(ask.seen[0], ask.described, ask.people)
     core, core_kept_back = _tell_core(ask, said, deadline)
     kept_back += core_kept_back
     if not first:
         sharpest, sharpest_kept_back = _tell_sharpest(ask)
     kept_back += sharpest_kept_back
     fields, rules = _tell_tables(ask)
+    if said is not None and not by_traits:
+        said = replace(said, test=_test_of(ask, said))
     sentence = None if said is None else said.subgroup
     sharp = None if sharpest is None else sharpest.subgroup
     largest = ask.lead if said is None or by_traits else said.subgroup
-    lead = _leading(ask, largest, sharp)
+    lead = _leading(ask, largest, sharp, said)
     curve = calibration_curve(ask.seen[0], lead, ask.published, ask.min_group_size)
     others = [one for one in (sentence, core, sharp, *ask.described) if one is not None]
-    told |= _tell_traits(ask, [one for one in others if one not in told])
+    told |= with_traits(ask.seen[0], [one for one in others if one not in told], ask.people)
     # Traits are withheld in silence above; the report says so here, once for all groups.
     if any(len(one.composition) > len(told[one].composition) for one in told):
         kept_back.append("composition")
@@ -177,16 +185,24 @@ def listed_groups(ask: ToTell) -> dict[str, Any]:
     }
 
 
-def _leading(ask: ToTell, largest: Subgroup | None, sharp: Subgroup | None) -> Subgroup | None:
+def _leading(
+    ask: ToTell,
+    largest: Subgroup | None,
+    sharp: Subgroup | None,
+    said: SentenceGroup | None,
+) -> Subgroup | None:
     """Return who leads: who stands out, or who has the largest unfairness."""
     if sharp is None or (largest is not None and is_same(largest, sharp)):
         return largest
-    return sharp if _stands_before(ask, largest) else largest
+    return sharp if _stands_before(ask, largest, said) else largest
 
 
-def _stands_before(ask: ToTell, largest: Subgroup | None) -> bool:
+def _stands_before(
+    ask: ToTell, largest: Subgroup | None, said: SentenceGroup | None = None
+) -> bool:
     """Return whether who stands out comes before the largest unfairness, as in every wording."""
-    return stands_before(exceeds=ask.exceeds, is_chance=_is_chance(ask), is_told=_is_told(largest))
+    is_chance = _is_chance(ask, None if said is None else said.test)
+    return stands_before(exceeds=ask.exceeds, is_chance=is_chance, is_told=_is_told(largest))
 
 
 def is_same(one: Subgroup, other: Subgroup) -> bool:
@@ -221,6 +237,18 @@ def _tell_sentence(ask: ToTell) -> tuple[SentenceGroup | None, list[str]]:
     return said, ["in_a_sentence"] if not_said else []
 
 
+def _test_of(ask: ToTell, said: SentenceGroup) -> SentenceTest | None:
+    """Return the test of a group in a sentence that leads; None if it is the worst by other words.
+
+    That is tested by the search.
+    """
+    assert ask.lead is not None
+    has_same_rows = said.overlap == 1.0 and said.subgroup.size == ask.lead.size
+    if ask.test_sentence is None or has_same_rows:
+        return None
+    return ask.test_sentence(said.subgroup)
+
+
 def _is_led_by_traits(ask: ToTell, said: SentenceGroup | None) -> bool:
     """Return whether readers are told by composition who leads: a formula, and no sentence does."""
     if ask.lead is None or _is_told(ask.lead):
@@ -243,12 +271,17 @@ def _tell_core(
     return core, ["core"] if not_told else []
 
 
-def _is_chance(ask: ToTell) -> bool:
-    """Return whether what leads may be chance, or the largest unfairness where nothing does."""
+def _is_chance(ask: ToTell, own: SentenceTest | None) -> bool:
+    """Return whether what leads may be chance, or the largest unfairness where nothing does.
+
+    By its own test, if it is a group in a sentence that has one.
+    """
+    if own is not None:
+        return own.p_value > LEVEL
     if ask.test is None or ask.test.p_value is None:
         return False
-    own = None if ask.lead is None else _p_value_of(ask, ask.lead)
-    return (ask.test.p_value if own is None else own) > LEVEL
+    value = None if ask.lead is None else _p_value_of(ask, ask.lead)
+    return (ask.test.p_value if value is None else value) > LEVEL
 
 
 def _tell_sharpest(ask: ToTell) -> tuple[SharpestGroup | None, list[str]]:
@@ -299,45 +332,32 @@ def _tell_tables(ask: ToTell) -> tuple[dict[str, Any], list[tuple[str, Rule]]]:
             rate=ask.discovery_rate,
             min_group_size=floor,
         )
+    interval = _tell_interval(ask, marginals.interval)
     fields = {
         "intervals": lists["named"] if own else lists["marginals"],
         "marginals": lists["marginals"],
         "marginals_left_out": marginals.left_out,
         "marginal_unfairness": marginals.unfairness,
         "single_unfairness": marginals.single,
+        "single_interval": interval,
         "intersections": intersections._replace(groups=lists["intersections"]),
         "discovery": discovery,
     }
     told = [*lists.values(), () if discovery is None else discovery.groups]
-    return fields, [(one.notion, one.rule) for groups in told for one in groups]
+    rules = [(one.notion, one.rule) for groups in told for one in groups]
+    return fields, rules + [(one.notion.name, one.rule) for one in [interval] if one is not None]
 
 
-def _tell_traits(ask: ToTell, groups: Sequence[Subgroup]) -> Told:
-    """Return each subgroup with its traits, or with none where one tells of a small group."""
-    return {one: _with_guarded_traits(ask.seen[0], one, ask.people) for one in groups}
-
-
-def _with_guarded_traits(seen: NotionTally, subgroup: Subgroup, people: KnownSums) -> Subgroup:
-    """Return a subgroup with its traits, or with none where one tells of a small group.
-
-    A share tells the number of people with the value in the group, and everyone's; one that is "at
-    least" tells everyone's alone. Some of the traits without the others would name people who are
-    no more than a part of the group: "all green" of green women.
-    """
-    columns = {column.name: column for column in seen.tally.columns}
-    inside = cells_of(seen, subgroup)
-    for trait in subgroup.composition:
-        # A median tells no number of people.
-        if trait.median is not None:
-            continue
-        blocks = columns[trait.attribute].equals(trait.value).astype(np.intp)
-        if not trait.at_least:
-            # Four blocks, by value and by group: in and out of each.
-            blocks += 2 * inside
-        if people.told(blocks) is not None:
-            return replace(subgroup, composition=())
-        people.add(blocks)
-    return subgroup
+def _tell_interval(ask: ToTell, interval: Subgroup | None) -> Subgroup | None:
+    """Return an interval of a number if it discloses no small group beside all that is told."""
+    if interval is None or ask.has_class(ExplicitGroups):  # no others beside those that users name
+        return None
+    published = ask.published[interval.notion]
+    blocks = cells_of(ask.seen[0], interval).astype(np.intp)
+    if published.told(blocks) is not None:
+        return None
+    published.add(blocks)
+    return interval
 
 
 def _strata_fields(

@@ -117,6 +117,10 @@ class AuditReport(Rendered):
     single_unfairness : float
         The same, also over each interval of a number that may be described: the most that an audit
         of one attribute at a time would find.
+    single_interval : Subgroup or None
+        The interval of a number that has that, where it has more than every marginal group and no
+        small group follows from it beside all else that is told.
+
     intersections : Intersections
         The groups in which two categories meet, by `intersection` of audit() or the first two of
         few values, without those that may not be described or would tell of these.
@@ -201,6 +205,7 @@ class AuditReport(Rendered):
     marginals_left_out: int = 0
     marginal_unfairness: float = 0.0
     single_unfairness: float = 0.0
+    single_interval: Subgroup | None = None
     intersections: Intersections = NO_INTERSECTIONS
     weighted: bool = False
     protected_used: tuple[str, ...] | None = None

@@ -66,6 +66,7 @@ def report_data(report: AuditReport) -> dict[str, Any]:
         "empty_strata": [one.to_dict() for one in report.empty_strata],
         "marginal_unfairness": report.marginal_unfairness,
         "single_unfairness": report.single_unfairness,
+        "single_interval": _plain(report.single_interval),
         "marginals": [group.to_dict() for group in report.marginals],
         "marginals_left_out": report.marginals_left_out,
         "intersected": list(report.intersections.attributes),

@@ -46,7 +46,9 @@ from gerrymend.checker.top import check_top
 _SAID = "The group in a sentence"
 _CORE = "The part where most lies"
 _SHARPEST = "The sharpest group"
-_FIELDS = {_SAID: "in_a_sentence.subgroup", _CORE: "core", _SHARPEST: "sharpest.subgroup"}
+_INTERVAL = "The interval of one number"
+_FIELDS = {_SAID: "in_a_sentence.subgroup", _CORE: "core", _SHARPEST: "sharpest.subgroup",
+           _INTERVAL: "single_interval"}  # fmt: skip
 
 
 def check_report(
@@ -239,6 +241,7 @@ def _described(stated: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         _SAID: (stated["in_a_sentence"] or {}).get("subgroup"),
         _CORE: stated["core"],
         _SHARPEST: (stated["sharpest"] or {}).get("subgroup"),
+        _INTERVAL: stated.get("single_interval"),
     }
     return described | {where: one for where, one in others.items() if one is not None}
 
@@ -291,7 +294,7 @@ def _check_subgroup(where: str, stated: Mapping[str, Any], case: Case) -> Found 
             inside,
             case.table,
             smallest,
-            kept_back="composition" in case.stated["kept_back"],
+            kept_back=where == _INTERVAL or "composition" in case.stated["kept_back"],
         ),
         *wrong_reference(own_rule(rule), case.table, smallest, held_out=held_out),
         *too_small(figures, smallest, or_everyone=measured.reference is not None),

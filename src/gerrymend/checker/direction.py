@@ -170,6 +170,20 @@ def wrong_single(case: Case) -> Iterator[str]:
         yield f"single_unfairness is stated as {stated!r}, and is {shown(worst)}."
 
 
+def wrong_interval(case: Case) -> Iterator[str]:
+    """Yield a sentence if the interval that is told is none, or has not the largest unfairness."""
+    one = case.stated.get("single_interval")
+    if one is None:
+        case.leave("single_interval", "that it would tell of few rows where it is not stated")
+        return
+    conditions = one["rule"].get("conditions", ())
+    if len(conditions) != 1 or "values" in conditions[0]:
+        yield "single_interval is no interval of one number."
+    stated = case.stated["single_unfairness"]
+    if abs(abs(exact(one["unfairness"])) - exact(stated)) > case.tolerance:
+        yield f"single_interval has not the unfairness of {stated!r} that single_unfairness states."
+
+
 def listed_worst(case: Case) -> Fraction:
     """Return the largest unfairness of the groups of one attribute that are listed, or 0."""
     values = [

@@ -39,7 +39,8 @@ def check_lead(first: Mapping[str, Any] | None, case: Case) -> None:
     own = _is_tested_itself(group, first, stated)
     p_value = stated["sharpest"]["p_value"] if own else _p_value_of(first, stated)
     expected = {name: group.get(name) for name in _SAME} | {"p_value": p_value}
-    expected["p_value_of"] = None if p_value is None else "group" if own else "search"
+    search = "search" if own_test(first, stated) is None else "sentence"
+    expected["p_value_of"] = None if p_value is None else "group" if own else search
     weighted = stated["weighted"]
     expected["base"] = None if weighted else round(exact(group["share"]) * stated["n_rows"])
     for name, value in expected.items():
@@ -103,23 +104,37 @@ def says_who(subgroup: Mapping[str, Any]) -> bool:
 def _is_tested_itself(
     group: Mapping[str, Any], first: Mapping[str, Any] | None, stated: Mapping[str, Any]
 ) -> bool:
-    """Return whether the p-value beside who leads is its own, and not that of the search.
+    """Return whether the p-value beside who leads is of its rate, and not of its unfairness.
 
     It is where that is who stands out, unless it is the largest as well, which then is no chance
-    and of the class that was searched, so that the p-value of the search is its own as well.
+    and has a test by its unfairness: its own, or the search, if it is of the class.
     """
     sharp = _sharpest(stated)
     if sharp is None or not _is_same(sharp, group):
         return False
-    worst = largest(first, stated)
-    said = stated["in_a_sentence"]
-    untested = stated["p_value"] is None  # of the search
-    if untested or not _is_same(sharp, worst) or _is_chance(first, stated):
+    if not _is_same(sharp, largest(first, stated)) or _is_chance(first, stated):
         return True
-    if said is None or first is None or worst is first:
+    if own_test(first, stated) is not None:
         return False
-    same_rows = said["overlap"] == 1 and said["subgroup"]["size"] == first["size"]
-    return not same_rows
+    return stated["p_value"] is None or _stands_alone(first, stated)
+
+
+def _stands_alone(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> bool:
+    """Return whether a group in a sentence has the largest unfairness for one of other rows."""
+    said = stated["in_a_sentence"]
+    if said is None or first is None or largest(first, stated) is first:
+        return False
+    return not (said["overlap"] == 1 and said["subgroup"]["size"] == first["size"])
+
+
+def own_test(
+    first: Mapping[str, Any] | None, stated: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """Return the test of the group in a sentence that leads for another; None where it has none."""
+    if not _stands_alone(first, stated):
+        return None
+    test: Mapping[str, Any] | None = stated["in_a_sentence"].get("test")
+    return test
 
 
 def _is_same(one: Mapping[str, Any], other: Mapping[str, Any] | None) -> bool:
@@ -135,11 +150,15 @@ def _is_chance(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> bo
 
 
 def _p_value_of(first: Mapping[str, Any] | None, stated: Mapping[str, Any]) -> float | None:
-    """Return the p-value of who leads by its unfairness, by its own notion.
+    """Return the p-value of who leads by its unfairness: by its own test, or by its notion's.
 
     That of the report is of the largest unfairness, which another group may have: the most favoured
     one, or one that may not be described.
     """
+    test = own_test(first, stated)
+    if test is not None:
+        tested: float = test["p_value"]
+        return tested
     value: float | None = stated["p_value"]
     if value is None or first is None or (first == stated["worst"] and not stated["withheld"]):
         return value

@@ -8,7 +8,7 @@ from typing import Any
 
 from gerrymend.checker.case import Case
 from gerrymend.checker.confidence import wrong_intervals
-from gerrymend.checker.direction import listed_worst, wrong_single
+from gerrymend.checker.direction import listed_worst, wrong_interval, wrong_single
 from gerrymend.checker.exact import exact
 from gerrymend.checker.figures import TOLERANCE, shown, wrong_figures
 from gerrymend.checker.groups import (
@@ -66,7 +66,7 @@ def check_listed(case: Case) -> None:
     if case.stated["weighted"] and not case.stated["marginals"]:
         case.leave("marginal_unfairness single_unfairness", "no group of one attribute is listed")
         return
-    case.problem(*_wrong_marginal_unfairness(case))
+    case.problem(*_wrong_marginal_unfairness(case), *wrong_interval(case))
     if any(len(seen.active) > MOST_CELLS for seen in case.measured.values()):
         case.leave("single_unfairness", "intervals of too many values")
     else:

@@ -120,6 +120,9 @@ REPORT = {
             "covers": TEXT,
             "overlap": Maybe(NUMBER),
             "accounts_for": Maybe(NUMBER),
+            "test": Absent(
+                Maybe({"p_value": NUMBER, "n_permutations": WHOLE, "bins": Maybe(WHOLE)})
+            ),
         }
     ),
     "core": Maybe(_SUBGROUP),
@@ -229,6 +232,7 @@ REPORT = {
     ),
     "marginal_unfairness": AMOUNT,
     "single_unfairness": AMOUNT,
+    "single_interval": Absent(Maybe(_SUBGROUP)),
     "marginals": Many(_GROUP),
     "marginals_left_out": WHOLE,
     "intersected": Many(TEXT),

@@ -14,6 +14,7 @@ from gerrymend.checker.figures import TOLERANCE, Measured, shown
 from gerrymend.checker.lead import check_lead, says_who
 from gerrymend.checker.rules import RuleError, members
 from gerrymend.checker.scope import class_in_words
+from gerrymend.checker.sentence_test import check_sentence_test
 
 _CONDITIONS = 3
 # Sets of values are searched where no category has more values than this, and all have not more.
@@ -43,6 +44,7 @@ def check_said(case: Case) -> None:
     if lead is None or is_sentence:
         case.problem("in_a_sentence is stated, and the worst is a sentence itself.")
         return
+    check_sentence_test(lead, case)
     seen = case.measured.get(said["subgroup"]["notion"])
     if seen is None:
         return  # which was noted with the subgroup

@@ -194,7 +194,12 @@ def why_no_test(tally: Tally, examined: Sequence[Examined]) -> str:
 def _families(
     examined: Sequence[Examined], named: Sequence[NamedGroups], seed: int, deadline: float
 ) -> list["_Family"]:
-    """Group the notions that can be tested by one maximum.
+    """Prepare the test of each family of notions."""
+    return [_Family(which, examined, named, seed, deadline) for which in families_of(examined)]
+
+
+def families_of(examined: Sequence[Examined]) -> list[list[int]]:
+    """Group the notions that can be tested by one maximum, by their numbers.
 
     Over rows of one label outcomes are dealt within the label, and two labels independently of each
     other. A notion over all rows asks for labels to be dealt too, which contradicts that: it is
@@ -205,7 +210,7 @@ def _families(
     for i, part in enumerate(examined):
         key = id(part.seen.tally), all(part.seen.notion.event)
         families.setdefault(key, []).append(i)
-    return [_Family(which, examined, named, seed, deadline) for which in families.values()]
+    return list(families.values())
 
 
 def _summary(families: Sequence["_Family"], n_draws: int, about: int) -> PermutationTest:

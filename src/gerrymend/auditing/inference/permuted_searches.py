@@ -43,6 +43,11 @@ def maxima_of(searches: Common["Searches"], draws: range) -> list[float]:
     return searches.value.maxima(draws)
 
 
+def reaching(searches: Common["Searches"], draws: range, seconds: float) -> int:
+    """Count the draws that may reach the maximum, in a worker; see `Searches.reaching`."""
+    return searches.value.reaching(draws, seconds)
+
+
 @dataclass(frozen=True, eq=False)
 class Searches:
     """The state that a worker needs to search draws, and no more.
@@ -152,6 +157,25 @@ class Searches:
         ]
         largest: Array = np.max(found, axis=0) / self.n
         return largest
+
+    def about(self, maximum: float) -> "Searches":
+        """Return the same searches, that ask whether draws reach another maximum."""
+        return replace(self, maximum=maximum)
+
+    def reaching(self, draws: range, seconds: float) -> int:
+        """Count the draws that reach the maximum, with those that weren't decided in time.
+
+        Nothing else of them is asked for, so that most are decided long before their own maximum
+        is known.
+        """
+        deadline = time.monotonic() + seconds
+        residuals = self._residuals(draws)
+        reached = 0
+        for i in range(len(draws)):
+            left = max(0.0, deadline - time.monotonic())
+            reaches = self._reaches([residual[i] for residual in residuals], left)
+            reached += reaches is not False
+        return reached
 
     def maxima(self, draws: range) -> list[float]:
         """Return how many deviations the group that stands out most is off, without a search."""

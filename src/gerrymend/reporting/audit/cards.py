@@ -6,12 +6,13 @@ from typing import Any
 from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
 from gerrymend.reporting.audit.chance import (
+    chance_for_experts,
     chance_sentence,
-    interval_words,
     tells_own_chance,
 )
 from gerrymend.reporting.audit.formulas import is_formula, is_long
 from gerrymend.reporting.audit.further import further_facts
+from gerrymend.reporting.audit.intervals import interval_words
 from gerrymend.reporting.audit.other_rows import other_rows_sentence
 from gerrymend.reporting.audit.said import (
     beside_words,
@@ -103,6 +104,8 @@ def _facts(standing: str, subgroup: Mapping[str, Any], report: Report) -> Facts:
         facts.append(("95 % interval", f"{in_words(subgroup['notion'])} {interval}"))
     if subgroup == largest(report):
         facts.append(("Chance", _chance_of_the_largest(report)))
+    elif subgroup == leads(report)[0] and (formula := chance_for_experts(report)):
+        facts.append(("Chance", formula))
     facts += further_facts(standing, subgroup, report)
     if standing == STANDS_OUT:
         facts.append(("Chance", likelihood_words(report)))
@@ -122,10 +125,9 @@ def _facts(standing: str, subgroup: Mapping[str, Any], report: Report) -> Facts:
 
 def _chance_of_the_largest(report: Report) -> str:
     """Return whether chance made the largest unfairness; first of a group that leads for that."""
-    told = chance_sentence(report)
-    if not (stands_alone(report) and tells_own_chance(report)):
-        return told
-    return f"{capitalised(likelihood_words(report))}. {told}"
+    if stands_alone(report) and tells_own_chance(report):
+        return f"{capitalised(likelihood_words(report))}."
+    return chance_sentence(report)
 
 
 def _name(standing: str, subgroup: Mapping[str, Any], report: Report) -> str:

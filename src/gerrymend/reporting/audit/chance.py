@@ -1,14 +1,9 @@
 """Word how sure an audit is: chance, rows that were not searched, and everyone else."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from gerrymend._numeric.rate_intervals import rate_interval
-from gerrymend.notions import NOTION_NAMES, rate_and_class
 from gerrymend.reporting.audit.direction import in_unit, of_numbers
-from gerrymend.reporting.audit.other_rows import held_out_rows, measured_there
 from gerrymend.reporting.audit.permutations import (
     cut_short_words,
     enough_draws,
@@ -17,29 +12,27 @@ from gerrymend.reporting.audit.permutations import (
     no_time_words,
     too_few,
 )
+from gerrymend.reporting.audit.said import FEW
 from gerrymend.reporting.audit.score_words import draws_of
 from gerrymend.reporting.audit.standing_out import (
     least_words,
     named_groups_sentence,
     stands_out,
-    within_words,
 )
 from gerrymend.reporting.audit.tested_apart import families_sentence, tested_apart_sentences
 from gerrymend.reporting.audit.who_leads import (
     SMALL,
     TINY,
-    headline,
     is_chance,
     is_for_experts,
     is_largest,
-    is_named,
-    is_nobody,
     is_part,
     is_tested_itself,
     largest,
     leads,
     own_p_value,
-    sharpest,
+    own_test,
+    search_p_value,
     stands_alone,
     stands_for,
 )
@@ -48,7 +41,6 @@ from gerrymend.reporting.wording import (
     count,
     event_noun,
     figure,
-    interval_ends,
     p_equals,
     percent,
     points,
@@ -57,11 +49,27 @@ from gerrymend.reporting.wording import (
 
 Report = Mapping[str, Any]
 
-# The confidence of the interval of a rate.
-_LEVEL = 0.95
 # Shares of all rows to translate the detectable unfairness into points for, the first that gives
 # a difference of less than half of the range of a rate.
 _EXAMPLE_SHARES = (0.1, 0.25, 0.5)
+
+
+class Chance(NamedTuple):
+    """Whether chance may have made a group: in two words, as a sentence begins, and why.
+
+    `nor` is what else stands out or doesn't, and `more` what other tests came to.
+    """
+
+    answer: str
+    opening: str
+    why: str
+    nor: str = ""
+    more: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The whole of it."""
+        return f"{self.opening}{self.why}.{self.nor}{self.more}"
 
 
 def chance_sentence(report: Report) -> str:
@@ -69,55 +77,101 @@ def chance_sentence(report: Report) -> str:
 
     The p-value is of the rows that were searched, and that is said where others were held out.
     """
-    value = own_p_value(report)
+    return chance_of(report).sentence
+
+
+def chance_of(report: Report) -> Chance:
+    """Return whether chance alone could have made who leads by its unfairness."""
+    test = own_test(report)
+    if test is None:
+        return chance_of_search(report)
+    by = _as_tested(report, test)
+    few = f"with {FEW}{', numbers cut in few places,' if test['bins'] else ''}"
+    told = f"({_p_told(test['p_value'], by)})"
+    words = _Words(
+        "it", f"a group {few} as unfair", f", of all groups {few},", f" in a group {few}"
+    )
+    found = _told(by, test["p_value"], told, words)
+    nor = _of_small_groups(report) if test["p_value"] > SMALL else ""
+    return found._replace(nor=nor, more=_beside_own_test(report))
+
+
+def chance_of_search(report: Report) -> Chance:
+    """Return whether chance alone could have made the largest unfairness of the class."""
+    value = search_p_value(report)
     if value is None:
-        why = _obstacle(report) or "n_permutations=199, --permutations 199 would"
-        untested = f"Whether chance alone could make as much was not tested ({why})"
-        # Of groups that were named beforehand none was chosen for looking bad.
-        if report["class"]["name"] == "ExplicitGroups":
-            return f"{untested}."
-        untested = f"{untested}: the worst of many groups looks bad even where none differs"
-        if report.get("sharpest") is not None:  # which was tested all the same
-            return f"{untested}."
-        return f"{untested}, and a small group that is hit hard may not show."
-    told = f"({p_words(report)})"
-    draws = count(report["n_permutations"])
-    another = is_of_another(report)
-    chance = draws_of(report, "value" if of_numbers(report) else "decision")
-    of_others = "".join(f" {one}" for one in tested_apart_sentences(report))
+        return _untested(report)
+    another = stands_alone(report) or is_for_experts(report)
+    told = f"({_p_told(value, report)}{quick_search_words(report)})"
+    whose = stands_for(report) if another else "it"
+    whom = "" if another else ", of all that were searched"
+    among = "" if another else ", of all groups searched,"
+    words = _Words(whose, f"a group as unfair{whom}", among)
+    found = _told(report, value, told, words)
+    more = "".join(f" {one}" for one in tested_apart_sentences(report))
     if value <= SMALL and not tells_own_chance(report):
-        of_others += _untested_lead(report)
+        more += _untested_lead(report)
+    if value > SMALL and not too_few(report):
+        return found._replace(nor=_of_small_groups(report), more=more)
+    return found._replace(more=more)
+
+
+class _Words(NamedTuple):
+    """Whose unfairness is tested, "it" of who leads, and what draws are searched for."""
+
+    whose: str
+    as_unfair: str
+    among: str
+    where: str = ""
+
+
+def _told(report: Report, value: float, told: str, words: _Words) -> Chance:
+    """Return what a p-value says, by so many draws as a report has; `told` has what it is by."""
+    chance = draws_of(report, "value" if of_numbers(report) else "decision")
+    draws = count(report["n_permutations"])
+    asks = f"Could chance explain {words.whose}? "
     if value <= TINY:
-        whom = "" if another else ", of all that were searched"
-        return (
-            f"Could chance explain {stands_for(report) if another else 'it'}? Hardly: of {draws} "
-            f"{chance.many} {_had(report)} a group as unfair{whom} {told}.{of_others}"
-        )
+        had = _had(report, value)
+        why = f"of {draws} {chance.many} {had} {words.as_unfair} {told}"
+        return Chance("Hardly chance", f"{asks}Hardly: ", why)
     if value <= SMALL:
-        whom = f" as {stands_for(report)} has" if another else ", of all groups searched,"
         often = f"in at most 1 of {int(1 / value + 1e-9)} samples {chance.where}"
         # So many that p is TINY, the least that they can give, over all that is tested at once.
         enough = max(199, round(families(report) / TINY) - 1)
         time = "" if report.get("permutations_asked") is None else " and more time"
         more = f"; {draws} {chance.noun} can't tell more, and {count(enough)}{time} would"
         more = more if is_least(value, report) else ""
-        return f"Chance alone makes as much{whom} {often} {told}{more}.{of_others}"
+        why = f"chance alone makes as much{words.among} {often} {told}{more}"
+        return Chance("Unlikely to be chance", f"{asks}It is unlikely: ", why)
     if too_few(report):
-        time = "; ".join(filter(None, [f"{_made(report)} too few", no_time_words(report)]))
-        return f"Whether it is chance can't be told: {time}.{of_others}"
+        why = "; ".join(filter(None, [f"{_made(report)} too few", no_time_words(report)]))
+        return Chance("Chance: not known", "Whether it is chance can't be told: ", why)
     largest = "The largest unfairness" if stands_out(report) else "So large an unfairness"
     first = leads(report)[0] if leads(report) else None
-    if first != report["worst"] and not report["withheld"]:  # which a favoured group has
-        largest = "The largest unfairness to a group's disadvantage"
-    return (
-        f"{largest} could well be chance: {chance.where}, so many rows show as much in "
-        f"about {percent(value)} of samples {told}.{_of_small_groups(report)}{of_others}"
-    )
+    if words.whose == "it" and first != report["worst"] and not report["withheld"]:
+        largest = "The largest unfairness to a group's disadvantage"  # the favoured have more
+    often = f"in about {percent(value)} of samples"
+    why = f"{chance.where}, so many rows show as much{words.where} {often} {told}"
+    return Chance("Could be chance", f"{largest} could well be chance: ", why)
+
+
+def _untested(report: Report) -> Chance:
+    """Return that chance was not tested, why, and what may come of it."""
+    why = _obstacle(report) or "n_permutations=199, --permutations 199 would"
+    untested = f"Whether chance alone could make as much was not tested ({why})"
+    # Of groups that were named beforehand none was chosen for looking bad.
+    named = report["class"]["name"] == "ExplicitGroups"
+    bad = "" if named else ": the worst of many groups looks bad even where none differs"
+    # Who stands out was tested all the same.
+    if not named and report.get("sharpest") is None:
+        bad += ", and a small group that is hit hard may not show"
+    return Chance("Chance: not tested", "", f"{untested}{bad}")
 
 
 def is_of_another(report: Report) -> bool:
     """Return whether the p-value of the largest unfairness is of another group than who leads."""
-    return stands_alone(report) or is_for_experts(report)
+    alone = stands_alone(report) and own_test(report) is None
+    return alone or is_for_experts(report)
 
 
 def tells_own_chance(report: Report) -> bool:
@@ -129,22 +183,40 @@ def tells_own_chance(report: Report) -> bool:
     return is_tested and is_of_another(report) and not is_chance(report)
 
 
-def _untested_lead(report: Report) -> str:
-    """Say that a group in a sentence has no p-value of its own, and which part of it has one.
+def chance_for_experts(report: Report) -> str | None:
+    """Say whether chance made the formula that another group leads before; None where none does."""
+    if not (stands_alone(report) or is_for_experts(report)) or search_p_value(report) is None:
+        return None
+    if is_of_another(report) and not tells_own_chance(report):
+        return None  # it is said with who leads, who has no other test
+    told = chance_of_search(report)
+    return f"{told.opening}{told.why}."
 
-    "" where the p-value is of who leads. A part that leads nowhere else is told here.
-    """
-    first = largest(report)
-    if first is None or not stands_alone(report):
+
+def _beside_own_test(report: Report) -> str:
+    """Say that the worst of all is no chance, where who leads may be."""
+    of_all = search_p_value(report)
+    if of_all is None or not of_all <= SMALL < (own_p_value(report) or 0.0):
         return ""
-    whose = f" That p-value is not of {first['subgroup']}, which has none of its own"
-    one = sharpest(report)
-    if one is None or not is_part(report):
-        return f"{whose}."
-    tested = report["sharpest"]
-    paid = f"{p_equals(tested['p_value'])}, after allowing for the {count(tested['n_groups'])}"
-    part = f"{within_words(report)} {first['subgroup']}"
-    return f"{whose}; {one['subgroup']} has one ({paid} groups looked at), and {part}."
+    sure = "hardly" if of_all <= TINY else "unlikely to be"
+    return f" But {stands_for(report)}, below for experts, is {sure} chance ({p_equals(of_all)})."
+
+
+def _untested_lead(report: Report) -> str:
+    """Say that a group in a sentence has no p-value of its own; "" where who leads has one."""
+    first = largest(report)
+    if first is None or not stands_alone(report) or own_test(report) is not None:
+        return ""
+    return f" {first['subgroup']} was not tested by itself."
+
+
+def _as_tested(report: Report, test: Mapping[str, Any]) -> Report:
+    """Return a report with the number of draws of a test of its own, as those it is told by."""
+    asked = report.get("permutations_asked", report["n_permutations"])
+    made = test["n_permutations"]
+    by = {**report, "n_permutations": made}
+    by.pop("permutations_asked", None)
+    return {**by, "permutations_asked": asked} if made < asked else by
 
 
 def p_words(report: Report) -> str:
@@ -154,14 +226,22 @@ def p_words(report: Report) -> str:
 
     The search matters where a quick search finds no more than chance, and the audit found more.
     """
-    value = own_p_value(report)
+    test = own_test(report)
+    if test is not None:
+        return _p_told(test["p_value"], _as_tested(report, test))
+    value = search_p_value(report)
     assert value is not None
+    return f"{_p_told(value, report)}{quick_search_words(report)}"
+
+
+def _p_told(value: float, report: Report) -> str:
+    """Return a p-value, on which rows, and by how many draws if these are few."""
     held_out = report["held_out"]
     apart = held_out is not None and not held_out["same_rows"]
     of_rows = " on the rows that were searched" if apart else ""
     told = ", ".join(filter(None, [f"{p_equals(value)}{of_rows}", cut_short_words(report)]))
     least = f"; {least_words(report)}" if value <= TINY and is_least(value, report) else ""
-    return f"{told}{least}{quick_search_words(report)}"
+    return f"{told}{least}"
 
 
 def quick_search_words(report: Report) -> str:
@@ -192,10 +272,10 @@ def _of_small_groups(report: Report) -> str:
     return f" Nor does one of {looked_at} stand out ({p_equals(tested['p_value'])})."
 
 
-def _had(report: Report) -> str:
+def _had(report: Report, value: float) -> str:
     """Return in how many draws as much was found: p = families·(1 + these) / (1 + draws)."""
     draws = 1 + report["n_permutations"]
-    number = round((own_p_value(report) or 1.0) * draws / families(report)) - 1
+    number = round(value * draws / families(report)) - 1
     return "none had" if number < 1 else f"{count(number)} had"
 
 
@@ -302,51 +382,3 @@ def _quickly_found(report: Report) -> str | None:
     if found is None or unfairness(found) == unfairness(report["unfairness"]):
         return None
     return in_unit(unfairness(found), report)
-
-
-def interval_words(group: Mapping[str, Any], report: Report) -> str | None:
-    """Return an interval of the rate of a group, and what it is worth; None of most groups.
-
-    Of who stands out it has paid for all the groups that were looked at. Of the largest unfairness
-    it is Clopper and Pearson's, of rows that were held out where these tell of the group; None of
-    means, of rates of the user's own, and where rows weigh differently: what it takes is not in a
-    report.
-    """
-    there = measured_there(group, report)
-    one = sharpest(report)
-    if one is not None and is_named(one, group) and there is None:
-        tested = report["sharpest"]
-        if ends := tested.get("rate_interval"):
-            looked_at = f"{count(tested['n_groups'])} groups looked at"
-            return f"{_ends(ends, group)}, allowing for the {looked_at}"
-    # One that chance may have made would look sure by the interval of a group chosen beforehand.
-    if there is None and is_nobody(group, report):
-        return None
-    if group not in (headline(report), largest(report)) or report["weighted"]:
-        return None
-    if rate_and_class(group["notion"])[0] not in NOTION_NAMES:
-        return None
-    n_rows = report["n_rows"]
-    worst = "worst" if group == largest(report) else "sharpest"
-    worth = f", which is too narrow, as the group was chosen as the {worst} of many; "
-    worth += _what_allows_for_that(report)
-    if there is not None:
-        group = there["subgroup"]
-        n_rows = report["held_out"]["n_rows"]
-        rate = figure(group["rate"], group.get("unit"))
-        worth = f" on the {held_out_rows(report['held_out'])}, where it is {rate}"
-    in_event = np.array(round(group["share"] * n_rows), dtype=float)
-    ends = rate_interval(np.array(group["rate"]), in_event, _LEVEL)
-    return f"{_ends(ends, group)}{worth}"
-
-
-def _what_allows_for_that(report: Report) -> str:
-    """Say what tells of other people though the group was chosen: bounds, or rows of their own."""
-    population = report["population"]
-    if population is not None and population["distance"] is not None:
-        return "the bounds for the people behind the rows allow for that"
-    return "confidence=0.95 (--confidence 0.95), or rows kept out of the search, would allow for it"
-
-
-def _ends(ends: Sequence[Any], group: Mapping[str, Any]) -> str:
-    return interval_ends(ends, group.get("unit"))

@@ -18,9 +18,9 @@ from gerrymend.reporting.audit.said import among_words, core_sentences, said_sen
 from gerrymend.reporting.audit.standing_out import sharpest_sentence
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence
 from gerrymend.reporting.audit.subgroup_words import (
+    mix_words,
     rate_in_words,
     rate_sentence,
-    who_is_in,
 )
 from gerrymend.reporting.audit.who_leads import (
     is_calm,
@@ -30,6 +30,7 @@ from gerrymend.reporting.audit.who_leads import (
     largest,
     leads,
     names_nobody,
+    own_p_value,
     says_most,
     sharpest,
     sharpest_leads,
@@ -92,10 +93,8 @@ def lead_sentence(report: Report) -> str:
 
 def _named(one: Mapping[str, Any]) -> str:
     """Return who is in a subgroup, by composition if it is a formula, or where that is told."""
-    if is_formula(one) and who_is_in(one):
-        return f"a group with {who_is_in(one)}"
     if is_formula(one):
-        return "one that takes a formula, below"
+        return mix_words(one) or "one that takes a formula, below"
     words = str(one["subgroup"])
     if one["rule"]["kind"] == "linear" and words.startswith("not (") and not is_long(one):
         return f"all but {words[len('not (') : -1]}"
@@ -157,7 +156,8 @@ def _below_for_experts(report: Report) -> str:
     """Say whose the largest unfairness is, where a group that can be named leads."""
     first = leads(report)[0]
     found = f"{amount(first['unfairness'], report)}, and {_not_ruled_out(report)}"
-    return f"{capitalised(stands_for(report))}, which is told below for experts, has {found}."
+    only = "only a formula tells" if is_formula(first) else "takes many words"
+    return f"{capitalised(stands_for(report))}, which {only} (below, for experts), has {found}."
 
 
 def exceeding_beside(report: Report) -> str | None:
@@ -208,8 +208,13 @@ def exceeding_sentences(report: Report) -> list[str]:
         value += f", that of the most favoured one {worst}"
     told = f"{value}, and {allowed_words(report)}"
     if stands_alone(report):
-        return [f"{told}.", _below_for_experts(report)]
+        return [f"{told}."]
     return [f"{told}; {_not_ruled_out(report)}."]
+
+
+def formula_sentences(report: Report) -> list[str]:
+    """Say what the worst of all has that a group in a sentence leads before; nothing elsewhere."""
+    return [_below_for_experts(report)] if stands_alone(report) else []
 
 
 def cautions(report: Report) -> list[str]:
@@ -218,7 +223,7 @@ def cautions(report: Report) -> list[str]:
     That is where chance was not tested, and neither rows that were not searched nor what is known
     of the people behind the rows tell more.
     """
-    if report["verdict"] != "exceeds gamma" or report["p_value"] is not None:
+    if report["verdict"] != "exceeds gamma" or own_p_value(report) is not None:
         return []
     confirmed = are_confirmed(report)
     population = report["population"]

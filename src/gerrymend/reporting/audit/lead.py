@@ -27,6 +27,7 @@ from gerrymend.reporting.audit.who_leads import (
     is_tested_itself,
     may_be_chance,
     own_p_value,
+    own_test,
     sharpest,
     sharpest_leads,
     stands_for,
@@ -49,16 +50,17 @@ def lead_data(report: Mapping[str, Any]) -> dict[str, Any] | None:
     `base` is the number of its rows that the rate is over; None where rows weigh differently.
     `chance` says whether it may be chance, and that this was not tested where it was not. The
     p-value is that by which it leads, `p_value_of` the "search", that is, of so large an unfairness
-    of any group that was searched for its notion, or of the "group" itself, among those that can be
-    named.
+    of any group that was searched for its notion; of the "sentence", of any that can be said in as
+    few conditions; or of the "group" itself, among those that can be named.
     """
     lead = headline(report)
     if lead is None:
         return None
     value = own_p_value(report)
+    of = "search" if own_test(report) is None else "sentence"
     if is_tested_itself(report):
         value = report["sharpest"]["p_value"]
-    of = "group" if is_tested_itself(report) else "search"
+        of = "group"
     return {
         "sentence": lead_sentence(report),
         "chance": _chance(report),

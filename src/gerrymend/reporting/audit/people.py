@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from gerrymend.notions import in_words
+from gerrymend.reporting.audit.chance import chance_of
 from gerrymend.reporting.audit.said import core_words
-from gerrymend.reporting.audit.standing_out import leads_too, likely_words, stands_out
+from gerrymend.reporting.audit.standing_out import adjusted_words, likely_words, stands_out
 from gerrymend.reporting.audit.subgroup_facts import excess
 from gerrymend.reporting.audit.subgroup_words import (
     against_words,
@@ -18,22 +19,26 @@ from gerrymend.reporting.audit.who_leads import (
     as_object,
     headline,
     is_chance,
-    is_part,
+    is_tested_itself,
+    own_p_value,
     sharpest,
     sharpest_leads,
 )
-from gerrymend.reporting.wording import count, p_equals, percent
+from gerrymend.reporting.wording import capitalised, count, p_equals, percent
 
 Report = Mapping[str, Any]
 Figures = list[tuple[str, str]]
 
 
 def people_figures(report: Report, rows: str = "rows") -> Figures:
-    """Return the figures that come first, each a number and what it is of; none without a subgroup.
+    """Return the figures that come first: who leads, by how much, and whether it may be chance.
 
-    They are the largest thing on a page, and so of nobody whom chance may have made: of who leads,
-    or of who stands out where the heading names that, and else of how many groups stand out, none.
-    What may be chance is left to the sentences. `rows` is what the audited rows are called; each is
+    Where that was not tested the third is of the part of the group in which most of it lies.
+
+    Each is a number, or an answer, and what it is of; none without a subgroup. They are the largest
+    thing on a page, and so of nobody whom chance may have made: of who leads, or of who stands out
+    where the heading names that, and else that it may be chance, and how many groups stand out,
+    none. All others are left to the sentences. `rows` is what the audited rows are called; each is
     taken for one person.
     """
     first = headline(report)
@@ -41,19 +46,26 @@ def people_figures(report: Report, rows: str = "rows") -> Figures:
         return []
     one = sharpest(report)
     if one is not None and (sharpest_leads(report) or _is_heading(report)):
-        return [*_sharp_figure(one, report, rows), *_cases_figure(one, report)]
+        chance = (capitalised(likely_words(report)), adjusted_words(report))
+        return [*_sharp_figure(one, report, rows), *_cases_figure(one, report), chance]
+    chance_figures = _chance_figure(report)
     if is_chance(report):
-        return _none_figure(report)
-    if one is None or is_part(report) or leads_too(report):
-        beside: Figures = []
-    else:
-        beside = _sharp_figure(one, report, rows)
+        return [*chance_figures, *_none_figure(report)]
     return [
         *_size_figure(first, report, rows),
         *(_cases_figure(first, report) or _gap_figure(first)),
-        *_core_figure(first, report),
-        *beside,
+        *(chance_figures or _core_figure(first, report)),
     ]
+
+
+def _chance_figure(report: Report) -> Figures:
+    """Return whether chance may have made who leads; nothing where that was not tested."""
+    if own_p_value(report) is None:
+        return []
+    if is_tested_itself(report):
+        return [(capitalised(likely_words(report)), adjusted_words(report))]
+    told = chance_of(report)
+    return [(told.answer, told.why)]
 
 
 def _is_heading(report: Report) -> bool:
@@ -109,8 +121,7 @@ def _sharp_figure(one: Mapping[str, Any], report: Report, rows: str) -> Figures:
         (
             compared_rates(one).rate,
             f"{in_words(one['notion'])} of {one['subgroup']}, against {against_words(one)}: "
-            f"{count(one['size'])} of {count(report['n_rows'])} people ({rows}); this stands out, "
-            f"and is {likely_words(report)}",
+            f"{count(one['size'])} of {count(report['n_rows'])} people ({rows})",
         )
     ]
 

@@ -17,7 +17,7 @@ from gerrymend.reporting.wording import bound, capitalised, count, percent, unfa
 Report = Mapping[str, Any]
 
 # What can be said in a sentence.
-_FEW = "at most three conditions"
+FEW = "at most three conditions"
 # Two groups are mostly the same people, or mostly others, by the part of either who are in both.
 _MANY_SHARED = 0.5
 _FEW_SHARED = 0.2
@@ -40,7 +40,7 @@ def said_sentences(report: Report) -> list[str]:
     exceeds = abs(leads(report)[0]["unfairness"]) > gamma
     within = ", within what is allowed" if abs(one["unfairness"]) <= gamma and exceeds else ""
     sentence = (
-        f"Of the groups with {_FEW}{cut} {one['subgroup']} has {most}, "
+        f"Of the groups with {FEW}{cut} {one['subgroup']} has {most}, "
         f"{count(one['size'])} rows: {rate_sentence(one)}; its unfairness is "
         f"{in_unit(unfairness(one['unfairness'], gamma), report)}{within}."
     )
@@ -81,7 +81,7 @@ def among_words(report: Report) -> str:
     may = " that may be described," if report["withheld"] else ""
     found = "" if said["exact"] else " found"
     cut = " (numbers cut in few places)" if _is_cut(said) else ""
-    return f", of those{found}{may} with {_FEW}{cut},"
+    return f", of those{found}{may} with {FEW}{cut},"
 
 
 def _is_cut(said: Mapping[str, Any]) -> bool:
@@ -132,7 +132,7 @@ def brief_words(report: Report) -> str:
     """Say how much of the worst the group in a sentence has, and whether another one has more."""
     said = report["in_a_sentence"]
     part = percent(said["subgroup"]["unfairness"] / leads(report)[0]["unfairness"])
-    few = f"{_FEW}, numbers cut in few places," if _is_cut(said) else _FEW
+    few = f"{FEW}, numbers cut in few places," if _is_cut(said) else FEW
     if not said["exact"]:
         limit = in_unit(bound(said["upper_bound"]), report)
         more = f"with {few} more, up to {limit}, is too small to tell, or the time was up"

@@ -298,7 +298,7 @@ def who_is_in(subgroup: Mapping[str, Any]) -> str:
     >>> who_is_in({"composition": [
     ...     {"attribute": "sex", "value": "M", "share": 0.999, "at_least": True, "overall": 0.51},
     ...     {"attribute": "age", "median": 54.0, "overall": 41.0}]})
-    'more than 99.9 % sex = M (everyone: 51 %), median age 54 (41)'
+    'more than 99.9 % with sex = M (everyone: 51 %), median age 54 (41)'
     """
     parts: list[str] = []
     for trait in _telling(subgroup["composition"]):
@@ -308,11 +308,20 @@ def who_is_in(subgroup: Mapping[str, Any]) -> str:
         else:
             more = "more than " if trait["at_least"] else ""
             value = f"{trait['attribute']} = {category_label(trait['value'])}"
-            own = f"{more}{percent(trait['share'])} {value}"
+            own = f"{more}{percent(trait['share'])} with {value}"
             overall = percent(trait["overall"])
         parts.append(f"{own} ({'' if parts else 'everyone: '}{overall})")
     interval = interval_of(subgroup.get("rule", {}))
     return ", ".join([interval, *parts] if interval and parts else parts)
+
+
+def mix_words(subgroup: Mapping[str, Any]) -> str:
+    """Return who is in a group that takes a formula, as the mix that it is; "" where none is told.
+
+    Without that word the values that mark many of its members would read as a rule for all.
+    """
+    who = who_is_in(subgroup) if is_formula(subgroup) else ""
+    return f"a mix of people, {who}" if who else ""
 
 
 def _telling(traits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -334,8 +343,8 @@ def _telling(traits: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def who_words(subgroup: Mapping[str, Any]) -> str:
     """Return who is in: in words, or of a formula by the values that mark them first."""
-    who = who_is_in(subgroup) if is_formula(subgroup) else ""
-    return f"{who}; by the rule {rule_words(subgroup)}" if who else rule_words(subgroup)
+    mix = mix_words(subgroup)
+    return f"{mix}; by the rule {rule_words(subgroup)}" if mix else rule_words(subgroup)
 
 
 def reference_words(subgroup: Mapping[str, Any]) -> str:
@@ -387,8 +396,8 @@ def short_name(subgroup: Mapping[str, Any]) -> str:
     >>> short_name({"subgroup": "20·[district=d0] " * 45, "rule": rule, "composition": []})
     'a sum of 45 terms over district'
     """
-    if is_formula(subgroup) and (who := who_is_in(subgroup)):
-        return who
+    if mix := mix_words(subgroup):
+        return mix
     if not is_long(subgroup):
         return str(subgroup["subgroup"])
     if not is_formula(subgroup):

@@ -5,10 +5,8 @@ from typing import Any
 
 from gerrymend.reporting.audit import words
 from gerrymend.reporting.audit.chance import (
-    chance_sentence,
-    interval_words,
+    chance_for_experts,
     permutation_sentences,
-    tells_own_chance,
 )
 from gerrymend.reporting.audit.direction import (
     average,
@@ -19,6 +17,7 @@ from gerrymend.reporting.audit.direction import (
 )
 from gerrymend.reporting.audit.flags import discovery_sentences
 from gerrymend.reporting.audit.further import further_facts
+from gerrymend.reporting.audit.intervals import interval_words
 from gerrymend.reporting.audit.left_out import fewer_sentences, kept_back_sentence
 from gerrymend.reporting.audit.next_steps import decide_sentence, look_sentences
 from gerrymend.reporting.audit.other_rows import held_out_sentences
@@ -125,8 +124,8 @@ def _subgroups(report: Report) -> Facts:
             facts.append(("", likelihood_words(report)))
         if interval := interval_words(subgroup, report):
             facts.append(("", f"95 % interval of its {average(report)}: {interval}"))
-        if tells_own_chance(report) and subgroup == leads(report)[0]:
-            facts.append(("", chance_sentence(report)))
+        if subgroup == leads(report)[0] and (formula := chance_for_experts(report)):
+            facts.append(("", formula))
         if is_said(subgroup, report) and not is_the_same(report):
             facts.append(("", brief_words(report)))
     # Withheld or not at all: either way there is none to name.

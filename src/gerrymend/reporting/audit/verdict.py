@@ -11,6 +11,7 @@ from gerrymend.reporting.audit.findings import (
     cautions,
     exceeding_beside,
     exceeding_sentences,
+    formula_sentences,
     inner_sentences,
     leading_sentences,
     other_sentences,
@@ -28,6 +29,7 @@ from gerrymend.reporting.audit.standing_out import (
 from gerrymend.reporting.audit.who_leads import (
     is_chance,
     may_be_chance,
+    own_p_value,
     sharpest_leads,
 )
 from gerrymend.reporting.wording import bound, count
@@ -122,9 +124,9 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
     exceeds = report["verdict"] == "exceeds gamma"
     # What may be chance, or was not tested, is said to be so before anyone is named.
     cautious = cautions(report)
-    untested = exceeds and report["p_value"] is None
+    untested = exceeds and own_p_value(report) is None
     chance = [chance_sentence(report)] if (worst or exceeds) and not untested else []
-    before = is_chance(report) or report["p_value"] is None
+    before = is_chance(report) or own_p_value(report) is None
     first, last = (chance, []) if before else ([], chance)
     sharp = standing_out_sentences(report, rows)
     beside = []
@@ -148,9 +150,11 @@ def verdict_sentences(report: Report, rows: str = "rows") -> list[str]:
         return [shown, *first, *lead, *core, *others, *more]
     # It exceeds gamma, and none that may be described does.
     if worst is None or abs(worst["unfairness"]) <= report["gamma"]:
-        found = [_too_small(report), *first, *lead, *core, *last, *beside, *others]
+        found = [_too_small(report), *first, *lead, *last, *core, *beside, *others]
         return [*cautious, *found, *people]
-    found = [*first, *lead, *exceeding_sentences(report), *core, *last, *beside, *others]
+    exceeding = exceeding_sentences(report)
+    experts = formula_sentences(report)
+    found = [*first, *lead, *exceeding, *last, *core, *beside, *others, *experts]
     known = [one for one in (*people, *confirmation(report)) if one not in cautious]
     return [*cautious, *found, *known]
 

@@ -12,7 +12,7 @@ from gerrymend.notions import in_words
 from gerrymend.reporting.audit import subgroup_words, words
 from gerrymend.reporting.audit.calibration import calibration_view
 from gerrymend.reporting.audit.cards import part_of_axis, subgroup_cards
-from gerrymend.reporting.audit.chance import is_of_another, quick_search_words
+from gerrymend.reporting.audit.chance import chance_of, is_of_another, quick_search_words
 from gerrymend.reporting.audit.changes import changes_view
 from gerrymend.reporting.audit.class_words import rate_names
 from gerrymend.reporting.audit.direction import (
@@ -30,6 +30,7 @@ from gerrymend.reporting.audit.left_out import fewer_sentences
 from gerrymend.reporting.audit.model import model_view, samples_sentences
 from gerrymend.reporting.audit.next_steps import next_commands, next_sentences
 from gerrymend.reporting.audit.people import people_figures
+from gerrymend.reporting.audit.said import FEW
 from gerrymend.reporting.audit.score_words import of_scores
 from gerrymend.reporting.audit.subgroup_facts import cases_sentence, excess
 from gerrymend.reporting.audit.verdict import look, verdict_sentences, warning_sentences
@@ -44,6 +45,7 @@ from gerrymend.reporting.audit.who_leads import (
     is_tested_itself,
     leads,
     own_p_value,
+    own_test,
     says_most,
     sharpest,
     sharpest_leads,
@@ -102,7 +104,15 @@ def audit_view(
     # Figures on top are not told twice in the paragraph below them.
     first = headline(report)
     is_drawn = first is not None and len(people) > 1 and excess(first, report) is not None
-    drawn = [cases_sentence(first, report)] if first is not None and is_drawn else []
+    drawn: dict[str | None, str] = {}
+    if first is not None and is_drawn:
+        drawn[cases_sentence(first, report)] = ""
+    # Of chance what a figure has no room for is left.
+    if people and own_p_value(report) is not None:
+        told = chance_of(report)
+        # That no group stands out is a figure too, where that is so.
+        left = told.more if len(people) > 1 else f"{told.nor}{told.more}"
+        drawn[told.sentence] = left.lstrip()
     unit = report["notions"][0].get("unit")
     return {
         "title": document.title or title,
@@ -119,7 +129,7 @@ def audit_view(
         "cautions": cautious,
         "verdict": [
             *([] if model is None else samples_sentences(model)),
-            *(one for one in verdict_sentences(report, rows) if one not in (*cautious, *drawn)),
+            *_not_drawn(verdict_sentences(report, rows), {**dict.fromkeys(cautious, ""), **drawn}),
         ],
         "direction": " ".join(direction_sentences(report)),
         "people": people,
@@ -152,6 +162,12 @@ def audit_view(
     }
 
 
+def _not_drawn(sentences: Sequence[str], drawn: Mapping[str | None, str]) -> list[str]:
+    """Return sentences with what is left in place of those that are drawn, if anything is."""
+    left = (drawn.get(sentence, sentence) for sentence in sentences)
+    return [sentence for sentence in left if sentence]
+
+
 def _subtitle(report: Report, rows: str, file: str | None) -> str:
     rates = " and ".join(rate_names(report["notions"]))
     dropped = report["missing"]["dropped"]
@@ -181,16 +197,16 @@ def _figures(report: Report) -> list[tuple[str, str, str]]:
     largest = ("Largest unfairness found", found, remark)
     if stands_alone(report):
         one = report["in_a_sentence"]["subgroup"]
-        worst = in_unit(unfairness(leads(report)[0]["unfairness"], gamma), report)
-        remark = f"{as_object(one, report)}; {stands_for(report)} has {worst}"
-        largest = ("Unfairness", in_unit(unfairness(one["unfairness"], gamma), report), remark)
+        value = in_unit(unfairness(one["unfairness"], gamma), report)
+        largest = ("Unfairness", value, as_object(one, report))
     figures = [
         largest,
         ("Unfairness allowed", in_unit(f"{gamma:g}", report), "gamma"),
     ]
     # A figure of nobody in particular is left for below.
     alone = report["single_unfairness"]
-    who = words.alone_words(report) if alone else "largest unfairness of any value or interval"
+    told = words.alone_words(report) or words.interval_alone_words(report)
+    who = told if alone else "largest unfairness of any value or interval"
     if who is not None:
         value = in_unit(unfairness(alone, gamma), report)
         figures.append(("One attribute at a time", value, who))
@@ -217,6 +233,8 @@ def _p_value(report: Report) -> tuple[str, str, str]:
     value = own_p_value(report)
     if value is None:
         return ("p-value", "not tested", asks)
+    if own_test(report) is not None:
+        return ("p-value", p_value(value), f"{asks} It counts all groups with {FEW}")
     counts = f"it counts the whole search{quick_search_words(report)}"
     whose = f"Of {stands_for(report)}; {counts}" if is_of_another(report) else capitalised(counts)
     return ("p-value", p_value(value), f"{asks} {whose}")

@@ -88,19 +88,22 @@ def is_nobody(subgroup: Subgroup, report: Report) -> bool:
 
 def is_calm(report: Report) -> bool:
     """Return whether chance was tested, and may have made all that was found: there is nobody."""
-    tests = report.get("p_values", ())
-    if not names_nobody(report) or any(one["p_value"] <= SMALL for one in tests):
+    if not names_nobody(report) or not may_be_chance(report):
         return False
-    return bool(report["sharpest"]["p_value"] > SMALL)
+    tests = [report["sharpest"], *report.get("p_values", ())]
+    return all(one["p_value"] > SMALL for one in tests)
 
 
 def may_be_chance(report: Report) -> bool:
     """Return whether chance may have made all that the verdict is about, as far as was tested.
 
-    It has not where the largest unfairness is none, nor where that of rates that are tested apart
-    is none and exceeds what is allowed as well.
+    It has not where the largest unfairness is none, nor where that of who leads in a sentence, or
+    of rates that are tested apart, is none and exceeds what is allowed as well.
     """
-    if report["p_value"] is None or report["p_value"] <= SMALL:
+    own = own_test(report)
+    values = [report["p_value"], None if own is None else own["p_value"]]
+    tested = [value for value in values if value is not None]
+    if not tested or min(tested) <= SMALL:
         return False
     return not any(
         one["p_value"] <= SMALL and one["searched_unfairness"] > report["gamma"]
@@ -108,8 +111,29 @@ def may_be_chance(report: Report) -> bool:
     )
 
 
+def own_test(report: Report) -> Mapping[str, Any] | None:
+    """Return the test of the group in a sentence, where that leads for another; None elsewhere."""
+    if not stands_alone(report):
+        return None
+    test: Mapping[str, Any] | None = report["in_a_sentence"].get("test")
+    return test
+
+
 def own_p_value(report: Report) -> float | None:
     """Return the p-value of who leads by its unfairness; None where chance was not tested.
+
+    Of a group in a sentence it is that of so large an unfairness of any that can be said so; of
+    others that of the search.
+    """
+    own = own_test(report)
+    if own is None:
+        return search_p_value(report)
+    value: float = own["p_value"]
+    return value
+
+
+def search_p_value(report: Report) -> float | None:
+    """Return the p-value of who leads of the class that was searched; None if it was not tested.
 
     That of the report is of the largest unfairness, which the most favoured may have, or a group
     that may not be described; these may be of another notion, which is tested apart.
@@ -181,17 +205,18 @@ def is_for_experts(report: Report) -> bool:
 
 
 def is_tested_itself(report: Report) -> bool:
-    """Return whether the p-value beside who leads is its own, and not that of the search.
+    """Return whether the p-value beside who leads is of its rate, as of who stands out.
 
-    That of the search is of the largest unfairness, whoever has it.
+    Else it is of so large an unfairness, of any group that was searched or can be said as shortly.
     """
     one = sharpest(report)
     first = headline(report)
     if one is None or first is None or not is_named(one, first):
         return False
-    if report["p_value"] is None:  # the search was not tested
+    if sharpest_leads(report) or is_chance(report):
         return True
-    return sharpest_leads(report) or is_chance(report) or stands_alone(report)
+    # Without a test of its own, or of the search, there is no other p-value of it.
+    return own_test(report) is None and (report["p_value"] is None or stands_alone(report))
 
 
 def is_within(report: Report) -> bool:

@@ -29,7 +29,7 @@ from gerrymend.reporting.audit.score_words import (
     of_scores,
     predicted_words,
 )
-from gerrymend.reporting.audit.subgroup_words import unit_of
+from gerrymend.reporting.audit.subgroup_words import rate_alone, unit_of
 from gerrymend.reporting.audit.verdict import why_not_found
 from gerrymend.reporting.wording import (
     bound,
@@ -259,6 +259,15 @@ def alone_words(report: Report) -> str | None:
     return f"{one['group']} ({in_words(one['notion'])} {rates.rate}, against {rates.reference})"
 
 
+def interval_alone_words(report: Report) -> str | None:
+    """Return which interval of a number has the largest unfairness of one attribute, with its rate.
+
+    None where a listed group has it, or where it may not be told.
+    """
+    one = report.get("single_interval")
+    return one and f"{one['subgroup']} ({rate_alone(one)})"
+
+
 def _who_alone(report: Report) -> str:
     """Return who has the largest unfairness of one attribute: a group, or an interval of which."""
     numbers = [
@@ -267,9 +276,8 @@ def _who_alone(report: Report) -> str:
         for condition in one["rule"]["conditions"]
         if "values" not in condition
     ]
-    return (
-        alone_words(report) or f"an interval of {' or '.join(dict.fromkeys(numbers)) or 'a number'}"
-    )
+    told = alone_words(report) or interval_alone_words(report)
+    return told or f"an interval of {' or '.join(dict.fromkeys(numbers)) or 'a number'}"
 
 
 def _all_of_it(report: Report) -> str:

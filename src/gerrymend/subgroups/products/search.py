@@ -232,6 +232,7 @@ class ProductSearch(BoundClass):
         # The last attribute of a table isn't enumerated, so it should be the one with most options.
         options = [n_options(kind, axis.scale.size) for kind, axis in zip(kinds, axes, strict=True)]
         self._order = sorted(range(len(axes)), key=lambda j: options[j])
+        self._options = [options[j] for j in self._order]
         self._ranks = [axes[j].rank for j in self._order]
         self._kinds = [_KINDS[kinds[j]] for j in self._order]
         self._sizes = [axes[j].scale.size for j in self._order]
@@ -240,6 +241,17 @@ class ProductSearch(BoundClass):
         self._max_depth = max_depth
         self._words = words
         self.covers = words(max_depth)
+
+    @property
+    def n_steps(self) -> int:
+        """How many sums a search reads at most, where nothing is passed over.
+
+        Of each table every choice of all attributes but the last, with a sum for each value of it.
+        """
+        return sum(
+            math.prod(self._options[j] for j in attributes[:-1]) * self._sizes[attributes[-1]]
+            for attributes in self._tables.combinations
+        )
 
     def one_sided(self, sign: int) -> "ProductSearch":
         """Return the same products, of which only those with values of this sign count."""
