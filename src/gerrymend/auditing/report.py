@@ -120,7 +120,6 @@ class AuditReport(Rendered):
     single_interval : Subgroup or None
         The interval of a number that has that, where it has more than every marginal group and no
         small group follows from it beside all else that is told.
-
     intersections : Intersections
         The groups in which two categories meet, by `intersection` of audit() or the first two of
         few values, without those that may not be described or would tell of these.
