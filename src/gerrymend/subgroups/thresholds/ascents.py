@@ -95,8 +95,11 @@ class Ascent:
         if self.n_cells >= _MANY_CELLS:
             of_cell, over = self._clusters
             means = over.zt
-            parts = [np.bincount(of_cell, np.maximum(side * residual, 0.0)) for side in (1, -1)]
-            parts[1] *= -1.0
+            above, below = (
+                np.bincount(of_cell, part).astype(np.float64)
+                for part in (np.maximum(residual, 0.0), np.minimum(residual, 0.0))
+            )
+            parts = [above, below]
         counted = [np.flatnonzero(part) for part in parts]
         z = np.empty((sum(map(len, counted)), len(means) - 1))
         for k in range(z.shape[1]):
