@@ -5,6 +5,10 @@ import polars as pl
 import pytest
 
 from gerrymend import audit, audit_counts, check_report
+from gerrymend.auditing.doubts import doubts_of
+from gerrymend.auditing.from_rows import tally_of_rows
+from gerrymend.inputs.sample import Decided
+from gerrymend.notions import STATISTICAL_PARITY
 
 N = 60
 RNG = np.random.default_rng(2)
@@ -242,3 +246,41 @@ def test_probabilities_of_one_attribute_are_told_by_name(case):
         assert "add up to 1 in every row" in doubt.sentence
         assert "audit_uncertain (gerrymend uncertain)" in doubt.sentence
         assert "age" not in doubt.sentence
+
+
+HEAVY = {
+    "ones": (np.ones(N), False),
+    "one of 1e100": (np.where(np.arange(N) == 7, 1e100, 1.0), True),
+    "one of 1e-300 of the rest": (np.where(np.arange(N) == 7, 1e-300, 1.0), False),
+    "one that weighs as the rest": (np.where(np.arange(N) == 7, N - 1.0, 1.0), False),
+    "one that weighs thrice the rest": (np.where(np.arange(N) == 7, 3.0 * (N - 1), 1.0), True),
+    "three of 1e100": (np.where(np.arange(N) < 3, 1e100, 1.0), False),
+    "a kernel": (np.exp(-0.5 * ((np.arange(N) - 30) / 2.0) ** 2), False),
+    "no other": ((np.arange(N) == 7) * 2.0, True),
+}
+
+
+@pytest.mark.parametrize("case", HEAVY)
+def test_weights_that_leave_one_row_are_warned_of(case):
+    weight, is_warned_of = HEAVY[case]
+    codes = ["weight_of_one_row"] * is_warned_of
+    arrays = {"y_true": Y, "y_pred": D, "sensitive_features": {"a": SEX}, "sample_weight": weight}
+    how = {"subgroups": "marginals", "gamma": 1e-9, "notion": "statistical_parity"}
+    report = audit(**arrays, **how)
+    assert [code for code in codes_of(report) if code == "weight_of_one_row"] == codes
+    assert check_report(report, **arrays).ok
+    stripped = [doubt for doubt in report.to_dict()["warnings"] if doubt["code"] not in codes]
+    assert check_report(report.to_dict() | {"warnings": stripped}, **arrays).ok != is_warned_of
+    if not is_warned_of:
+        lie = [*stripped, {"code": "weight_of_one_row", "sentence": "Of one row."}]
+        assert not check_report(report.to_dict() | {"warnings": lie}, **arrays).ok
+    data = pl.LazyFrame({"y": Y, "d": D, "a": SEX, "w": weight})
+    named = {"y_true": "y", "y_pred": "d", "sensitive_features": "a", "sample_weight": "w"}
+    assert codes_of(audit(**named, data=data, **how)) == codes_of(report)
+
+
+def test_one_weight_of_an_extreme_size_is_warned_of():
+    weight = np.where(np.arange(N) == 7, 1e300, 1.0)
+    tally = tally_of_rows(Y, D, {"a": SEX}, weight)
+    (doubt,) = doubts_of(tally, None, Decided(), (None, None), [STATISTICAL_PARITY], 0.1)
+    assert doubt.code == "weight_of_one_row"

@@ -254,3 +254,30 @@ def test_numbers_beside_text_in_a_workbook_are_not_rounded(tmp_path):
     book.save(tmp_path / "sheet.xlsx")
     texts = open_table(tmp_path / "sheet.xlsx", []).collect()["x"].to_list()
     assert texts == ["0.1234567890123456", "0.1234567890123457", "34", "a"]
+
+
+@pytest.mark.parametrize("text", ["1" * 400, "-" + "9" * 39, "1" * 5000, str(2**127)])
+@pytest.mark.parametrize("place", [0, 199])
+def test_whole_numbers_of_more_than_128_bits_are_refused_in_our_words(tmp_path, text, place):
+    rows = [f"F,{i % 2},{20 + i % 50}" for i in range(200)]
+    rows[place] = f"M,1,{text}"
+    file = tmp_path / "people.csv"
+    file.write_text("\n".join(["sex,y,x", *rows]))
+    asked = ("--label", "y", "--prediction", "y", "--protected", "x,sex", "--permutations", "0")
+    code, _, err = call("audit", file, *asked)
+    told = " ".join(err.split())
+    assert code == 2
+    assert f"Column 'x' of FILE {file} has {text[:77]}" in told
+    assert "a number that float64 does not hold" in told
+    assert "i128" not in told
+    assert "take codes as text: --categorical" in told
+
+
+def test_codes_of_400_digits_are_taken_as_text(tmp_path):
+    file = tmp_path / "people.csv"
+    rows = [f"{'1' * 399}{i % 2},{i % 2},{i % 3 % 2}" for i in range(60)]
+    file.write_text("\n".join(["x,y,p", *rows]))
+    asked = ("--label", "y", "--prediction", "p", "--protected", "x", "--categorical", "x")
+    code, out, _ = call("audit", file, *asked, "--permutations", "0", "--json", "-")
+    assert code != 2
+    assert json.loads(out)["n_rows"] == 60

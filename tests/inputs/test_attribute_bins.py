@@ -14,7 +14,11 @@ EXPECTED = [10.0, 30.0, 50.0, 50.0]
 TABLE = {"age": [20, 30, 50, 64], "sex": ["F", "M", "F", None]}
 
 
-@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=["dict", "pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "make",
+    [dict, pd.DataFrame, pl.DataFrame, pa.table],
+    ids=["dict", "pandas", "polars", "pyarrow"],
+)
 def test_frames_and_mappings_keep_their_other_columns(make):
     binned = BINS.transform(make(TABLE))
     columns = {column.name: column for column in read_columns(binned)}

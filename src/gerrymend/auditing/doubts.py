@@ -16,6 +16,7 @@ from gerrymend.auditing.probability_doubts import about_probabilities
 from gerrymend.auditing.provenance import fingerprint
 from gerrymend.auditing.stratum_doubts import about_strata
 from gerrymend.auditing.tally import Tally
+from gerrymend.auditing.weight_doubts import about_weights
 from gerrymend.inputs.identifiers import nearly_unique
 from gerrymend.inputs.protected import Column
 from gerrymend.inputs.sample import Decided
@@ -113,9 +114,9 @@ def doubts_of(
         *(Doubt(*told) for told in about_gamma(tally, notions, gamma, allowed)),
         *_about_references(tally, notions),
         *_about_scores(tally),
-        *_about_weights(tally),
     ]
-    found += [Doubt(*told) for told in (*about_strata(tally, notions), *about_probabilities(tally))]
+    others = (about_weights(tally), about_strata(tally, notions), about_probabilities(tally))
+    found += [Doubt(*told) for kind in others for told in kind]
     if held_out is not None and fingerprint(held_out) == fingerprint(tally):
         found.append(
             Doubt(
@@ -189,22 +190,6 @@ def _about_scores(tally: Tally) -> Iterator[Doubt]:
             "scores_on_one_side",
             f"Every score is {side} what happened: it is probably of something else, or in another "
             "unit.",
-        )
-
-
-def _about_weights(tally: Tally) -> Iterator[Doubt]:
-    """Yield the doubt about weights that leave fewer than two rows.
-
-    A mean by weights varies as one of (Σ w)² / Σ w² rows does (Kish).
-    """
-    squares = tally.squared_weight
-    if squares is None or int(tally.n_rows.sum()) <= _FEW_ROWS:
-        return
-    if float(tally.weight.sum()) ** 2 < 2.0 * float(squares.sum()):
-        yield Doubt(
-            "weight_of_one_row",
-            "Most of the weight is that of one row: by weight the others hardly count, and the "
-            "verdict is about that one. Check the weights.",
         )
 
 

@@ -18,8 +18,9 @@ from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array
 from gerrymend._runtime.compiling import njit
 
-# r, and the bins of an arc. Clusters lead to within a tenth of the best direction. Of 60 searches
-# of 200,000 cells, r = .05 reaches .3 % less, .2 and .4 some .1 to .4 % less.
+# r, and the bins of an arc. In 22 searches of 200,000 cells, in rounds of fits, arcs of .1 and .2
+# reach .2 % more than whole circles do from the same starts, and of .05 .1 % less, in a sixth of
+# the time.
 _REACH = 0.1
 _N_BINS = 4096
 # Part of the value that an arc must gain: some arcs more would gain less than the bins leave out.
