@@ -8,7 +8,7 @@ of them would be too many to read.
 
 import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,8 @@ from gerrymend.inputs.categories import Unnamed
 from gerrymend.inputs.protected import Column, Others
 from gerrymend.subgroups.rules import Condition
 
-# The rows that a condition is met by, at least, and those that don't meet it.
+# The rows by which a condition is met, at least, and by which it is not; numbers are cut into parts
+# of as many. Fewer, such as 50, did harm on data of a few hundred rows.
 _FEWEST_ROWS = 100
 # Conditions in all: a table of more is not read.
 _MOST = 100
@@ -51,61 +52,77 @@ def steps_of(
 ) -> list[Steps]:
     """Return the conditions on single attributes and, with `pairs`, on two of them.
 
-    >>> sex = Column("sex", np.repeat([0.0, 1.0], 80), ("F", "M"))
-    >>> age = Column("age", np.tile([20.0, 30.0, 40.0, 50.0], 40))
-    >>> for step in steps_of([sex, age], np.ones(160), 10, pairs=False):
-    ...     for parts in step.conditions:
-    ...         print(*(part.describe() for part in parts))
-    sex = F
-    age ≥ 25.0
-    age ≥ 35.0
+    >>> sex = Column("sex", np.repeat([0.0, 1.0], 200), ("F", "M"))
+    >>> age = Column("age", np.tile([20.0, 30.0, 40.0, 50.0], 100))
+    >>> for step in steps_of([sex, age], np.ones(400), 10, pairs=True):
+    ...     print(*(" and ".join(part.describe() for part in one) for one in step.conditions),
+    ...           sep=", ")
+    sex = M
+    age ≥ 25, age ≥ 35, age ≥ 45
+    sex = M and age ≥ 25, sex = M and age ≥ 35
     """
     fewest = max(_FEWEST_ROWS, min_group_size)
-    most_parts = len(weight) // fewest
-    parts = min(_PARTS, 1 + max(_MOST // len(columns), 1), most_parts)
-    found = [_enough(_of_column(one, weight, parts), fewest) for one in columns]
+    parts = max(1, min(_PARTS, 1 + max(_MOST // len(columns), 1), len(weight) // fewest))
+    found = [_of_column(one, weight, parts, fewest) for one in columns]
     if pairs:
-        coarse = min(_PARTS_OF_PAIRS, most_parts)
-        halves = [_enough(_of_column(one, weight, coarse), fewest) for one in columns]
-        both = [_enough(_of_two(*two), fewest) for two in itertools.combinations(halves, 2)]
+        coarse = min(_PARTS_OF_PAIRS, parts)
+        coarsely = [_of_column(one, weight, coarse, fewest) for one in columns]
+        both = [_of_two(*two, fewest) for two in itertools.combinations(coarsely, 2)]
         if sum(len(one.conditions) for one in (*found, *both)) <= _MOST:
             found += both
     return [one for one in found if one.conditions]
 
 
-def _of_column(column: Column, weight: Array, parts: int) -> Steps:
-    """Return the conditions on an attribute, a number being cut into so many parts."""
-    name = column.name
+def _of_column(column: Column, weight: Array, parts: int, fewest: int) -> Steps:
+    """Return the conditions on an attribute, a number being cut into at most so many parts."""
     if column.categories is None:
-        cuts = quantile_cuts(column.values, weight, parts) if parts > 1 else ()
+        cuts = _apart(column.values, quantile_cuts(column.values, weight, parts), fewest)
+        ends = [Condition(column.name, low=cut).in_few_digits(column) for cut in cuts]
         codes = np.searchsorted(cuts, column.values, side="right")
         meets = np.tri(len(cuts) + 1, len(cuts), -1)
-        ends = [Condition(name, low=cut).in_few_digits(column) for cut in cuts]
         return Steps(codes, meets, tuple((end,) for end in ends))
-    told = [
-        code for code, value in enumerate(column.categories)
-        if not isinstance(value, Others | Unnamed)
-    ]  # fmt: skip
-    if len(column.categories) == 2:  # not to have the one is to have the other
-        told = told[:1]
+    codes = column.values.astype(np.intp)
+    told = _told(column.categories, np.bincount(codes, minlength=len(column.categories)), fewest)
     meets = np.eye(len(column.categories))[:, told]
-    conditions = tuple((Condition(name, values=(column.categories[code],)),) for code in told)
-    return Steps(column.values.astype(np.intp), meets, conditions)
+    values = [(column.categories[code],) for code in told]
+    return Steps(codes, meets, tuple((Condition(column.name, values=one),) for one in values))
 
 
-def _of_two(one: Steps, other: Steps) -> Steps:
-    """Return the conditions that are met where one of each is."""
-    return Steps(
-        one.codes * len(other.meets) + other.codes,
-        np.kron(one.meets, other.meets),
-        tuple(a + b for a, b in itertools.product(one.conditions, other.conditions)),
-    )
+def _apart(values: Array, cuts: Sequence[float], fewest: int) -> list[float]:
+    """Return cuts between which there are enough rows, below the first and above the last too."""
+    kept: list[float] = []
+    low = -np.inf
+    for cut in cuts:
+        inside = np.count_nonzero((values >= low) & (values < cut))
+        if inside >= fewest and np.count_nonzero(values >= cut) >= fewest:
+            kept.append(cut)
+            low = cut
+    return kept
 
 
-def _enough(steps: Steps, fewest: int) -> Steps:
-    """Return those conditions that are met by enough rows, and not met by enough."""
-    rows = np.bincount(steps.codes, minlength=len(steps.meets)) @ steps.meets
-    kept = np.flatnonzero(may_be_described(rows, len(steps.codes), fewest))
-    return Steps(
-        steps.codes, steps.meets[:, kept], tuple(steps.conditions[place] for place in kept)
-    )
+def _told(categories: Sequence[Any], rows: NDArray[np.intp], fewest: int) -> list[int]:
+    """Return the codes of the categories that have a condition each.
+
+    All others must be enough rows or none, or a shift of theirs followed from those of the rest:
+    where they are few, the largest category is among them. Of two categories one is told, as not
+    to have it is to have the other.
+    """
+    told = [
+        code
+        for code, value in enumerate(categories)
+        if rows[code] >= fewest and not isinstance(value, Others | Unnamed)
+    ]
+    left = rows.sum() - rows[told].sum()
+    if 0 < left < fewest or (left == 0 and len(told) <= 2):
+        told.remove(max(told, key=lambda code: rows[code]))
+    return told
+
+
+def _of_two(one: Steps, other: Steps, fewest: int) -> Steps:
+    """Return the conditions that are met where one of each is, and are met by enough rows."""
+    codes = one.codes * len(other.meets) + other.codes
+    meets = np.kron(one.meets, other.meets)
+    rows = np.bincount(codes, minlength=len(meets)) @ meets
+    kept = np.flatnonzero(may_be_described(rows, len(codes), fewest))
+    conditions = [a + b for a, b in itertools.product(one.conditions, other.conditions)]
+    return Steps(codes, meets[:, kept], tuple(conditions[place] for place in kept))

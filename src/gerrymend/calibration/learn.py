@@ -1,7 +1,9 @@
 """The loop that learns patches: find the worst, change it, and stop before chance is learnt.
 
-Everyone comes first: scores that are too sure of themselves, as those of most models on rows that
-they have not seen, are put right by one line, and need no patch for every interval.
+All scores come first. Those of most models on rows that they have not seen are too sure of
+themselves, and a little off for many groups, of which few can be told from chance one by one. So a
+line for everyone and shifts for groups are fitted together and drawn towards no change
+(`together.py`), where a test of all of them says that they are no chance.
 
 Then the worst subgroup and interval is changed, and so on. Each patch has to be above all but
 `level` of what chance makes of scores that are right, those that the patches before it left: what
@@ -43,7 +45,7 @@ from gerrymend.subgroups.explicit import ExplicitGroups
 
 # Patches that are refused and told of.
 _MOST_REFUSED = 100
-# The part of `level` at which everyone's slope is tested: where it matters it is far below.
+# The part of `level` at which all changes together are tested: where they matter it is far below.
 _OF_LEVEL = 0.2
 
 
@@ -108,7 +110,8 @@ class _Loop:
         )
 
     def change_together(self) -> None:
-        """Change everyone's scores, and those of many groups a little, where that is no chance."""
+        """Change everyone's scores and, by a little, those of groups, where that is no chance."""
+        self._say("0 patches; looking at everyone")
         rows = self._rows
         regression = self._regression(self._steps())
         limit = _OF_LEVEL * self._settings.level if self._settings.level < 1 else 1.0
