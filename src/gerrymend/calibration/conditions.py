@@ -121,7 +121,7 @@ def _told(categories: Sequence[Any], rows: NDArray[np.intp], fewest: int) -> lis
 def _of_two(one: Steps, other: Steps, fewest: int) -> Steps:
     """Return the conditions that are met where one of each is, and are met by enough rows."""
     codes = one.codes * len(other.meets) + other.codes
-    meets = np.kron(one.meets, other.meets)
+    meets = np.kron(one.meets, other.meets).astype(np.float64)
     rows = np.bincount(codes, minlength=len(meets)) @ meets
     kept = np.flatnonzero(may_be_described(rows, len(codes), fewest))
     conditions = [a + b for a, b in itertools.product(one.conditions, other.conditions)]
