@@ -131,7 +131,7 @@ def test_right_scores_have_small_p_values_as_often_as_they_say(probabilities):
 
 
 def test_what_is_off_for_a_group_or_too_sure_has_a_small_p_value():
-    assert p_value_of_all(regression_of(power=1.0)[0]) < 0.001
+    assert p_value_of_all(regression_of(2000, power=1.0)[0]) < 0.001
     y, score, weight, _ = made(power=2.0)
     alone = Regression.of(y, score, weight, [], probabilities=True)
     assert p_value_of_all(alone) < 0.001
@@ -189,6 +189,18 @@ def test_numbers_get_nearly_the_slope_of_a_regression():
     assert found.shift == pytest.approx(shift, abs=0.02)
 
 
+def test_few_numbers_get_the_slope_of_a_regression():
+    rng = np.random.default_rng(2)
+    score = rng.normal(10, 3, 60)
+    y = 4 + 0.5 * score + rng.normal(0, 1, 60)
+    weight = rng.integers(1, 4, 60)
+    line = Regression.of(y, score, weight, [], probabilities=False)
+    found = fit_together(line, seed=0).everyone
+    slope, shift = np.polyfit(score, y, 1, w=np.sqrt(weight))
+    assert found.slope == pytest.approx(slope, rel=1e-9)
+    assert found.shift == pytest.approx(shift, rel=1e-9)
+
+
 def test_a_slope_that_falls_changes_nothing():
     rng = np.random.default_rng(3)
     score = rng.uniform(0.1, 0.9, 2000)
@@ -229,6 +241,8 @@ def test_conditions_are_apart_by_enough_rows():
     # Town C is too small for a shift, and town A is left with it, or C's would follow.
     assert [one[0].values for one in town.conditions] == [("B",)]
     assert steps_of(read_columns(A), np.ones(1000), 600, pairs=True) == []
+    few = {name: values[:90] for name, values in A.items()}
+    assert steps_of(read_columns(few), np.ones(90), 10, pairs=True) == []
 
 
 def test_there_are_no_pairs_where_they_would_be_too_many():

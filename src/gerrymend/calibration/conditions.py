@@ -22,7 +22,7 @@ from gerrymend.subgroups.rules import Condition
 
 # The rows by which a condition is met, at least, and by which it is not; numbers are cut into parts
 # of as many. Fewer, such as 50, did harm on data of a few hundred rows.
-_FEWEST_ROWS = 100
+FEWEST_ROWS = 100
 # Conditions in all: a table of more is not read.
 _MOST = 100
 # Parts that a number is cut into, at most: alone, and with another attribute.
@@ -61,7 +61,7 @@ def steps_of(
     age ≥ 25, age ≥ 35, age ≥ 45
     sex = M and age ≥ 25, sex = M and age ≥ 35
     """
-    fewest = max(_FEWEST_ROWS, min_group_size)
+    fewest = max(FEWEST_ROWS, min_group_size)
     parts = max(1, min(_PARTS, 1 + max(_MOST // len(columns), 1), len(weight) // fewest))
     found = [_of_column(one, weight, parts, fewest) for one in columns]
     if pairs:
@@ -113,7 +113,7 @@ def _told(categories: Sequence[Any], rows: NDArray[np.intp], fewest: int) -> lis
         if rows[code] >= fewest and not isinstance(value, Others | Unnamed)
     ]
     left = rows.sum() - rows[told].sum()
-    if 0 < left < fewest or (left == 0 and len(told) <= 2):
+    if told and (0 < left < fewest or (left == 0 and len(told) <= 2)):
         told.remove(max(told, key=lambda code: rows[code]))
     return told
 

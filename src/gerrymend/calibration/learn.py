@@ -19,7 +19,7 @@ import numpy as np
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.calibration.chance import Chance
 from gerrymend.calibration.changes import Change, towards_mean
-from gerrymend.calibration.conditions import Steps, steps_of
+from gerrymend.calibration.conditions import FEWEST_ROWS, Steps, steps_of
 from gerrymend.calibration.patches import Patch, interval_words
 from gerrymend.calibration.settings import Settings
 from gerrymend.calibration.standing import (
@@ -111,8 +111,11 @@ class _Loop:
 
     def change_together(self) -> None:
         """Change everyone's scores and, by a little, those of groups, where that is no chance."""
-        self._say("0 patches; looking at everyone")
         rows = self._rows
+        # Of few labels a line has no slope that can be relied on; that of numbers has one.
+        if len(rows.y) < FEWEST_ROWS and rows.probabilities:
+            return
+        self._say("0 patches; looking at everyone")
         regression = self._regression(self._steps())
         limit = _OF_LEVEL * self._settings.level if self._settings.level < 1 else 1.0
         p_value = p_value_of_all(regression)

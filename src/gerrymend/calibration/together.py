@@ -27,7 +27,7 @@ from scipy.stats import chi2
 
 from gerrymend._numeric.sums import Array
 from gerrymend.calibration.changes import Change, NumberChange, OddsChange, log_odds
-from gerrymend.calibration.conditions import Steps
+from gerrymend.calibration.conditions import FEWEST_ROWS, Steps
 
 # From strong to weak; a strength says that a shift is 1/√strength in size, before rows are seen.
 _STRENGTHS = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
@@ -198,7 +198,7 @@ def fit_together(regression: Regression, seed: int) -> Together | None:
     """Return the changes of the strength that is best on other rows; None where none helps.
 
     None is returned, too, where the line would fall: a change of all would take away what scores
-    say of subgroups.
+    say of subgroups. Of few rows nothing is left out, and the line is drawn to nothing.
 
     >>> rng = np.random.default_rng(0)
     >>> right = rng.uniform(0.1, 0.9, 4000)
@@ -209,8 +209,11 @@ def fit_together(regression: Regression, seed: int) -> Together | None:
     0.5
     """
     every = np.arange(len(regression.x))
-    fold = _folds(regression.y, seed)
     parameters = np.zeros(regression.size)
+    if len(regression.y) < FEWEST_ROWS:  # whose folds would decide by chance
+        best = _fitted(regression, np.zeros(regression.size), parameters)
+        return _changes(regression, best) if best[1] > -1 else None
+    fold = _folds(regression.y, seed)
     least = regression.loss(regression.x, every)
     best = None
     for strength in _STRENGTHS:
