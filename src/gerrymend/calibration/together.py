@@ -211,8 +211,8 @@ def fit_together(regression: Regression, seed: int) -> Together | None:
     every = np.arange(len(regression.x))
     parameters = np.zeros(regression.size)
     if len(regression.y) < FEWEST_ROWS:  # whose folds would decide by chance
-        best = _fitted(regression, np.zeros(regression.size), parameters)
-        return _changes(regression, best) if best[1] > -1 else None
+        line = _fitted(regression, np.zeros(regression.size), parameters)
+        return _changes(regression, line) if line[1] > -1 else None
     fold = _folds(regression.y, seed)
     least = regression.loss(regression.x, every)
     best = None
