@@ -116,7 +116,7 @@ def calibrate(
     everyone | odds^0.9994 × 0.4506
     sex = M | odds × 2.104
     >>> patches.apply([0.7, 0.7], {"sex": ["F", "M"]}).round(2).tolist()
-    [0.5, 0.7]
+    [0.51, 0.69]
     """
     settings = Settings.check(
         notion=notion,
