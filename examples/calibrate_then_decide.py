@@ -37,8 +37,8 @@ def main():
         data.data[first], data.target[first], sensitive_features=of(data, first)
     )
     patches = calibrator.patches_
-    print(f"{len(patches)} patches were learnt on {len(first):,} rows; the first three:")
-    for patch in patches[:3]:
+    print(f"{len(patches)} patches were learnt on {len(first):,} rows; the three that change most:")
+    for patch in sorted(patches, key=lambda one: -abs(np.log(one.change.factor)))[:3]:
         print(
             f"  {patch.rule}, {patch.interval('score')}: {patch.predicted:.1%} predicted, "
             f"{patch.happened:.1%} happened; {patch.change}"

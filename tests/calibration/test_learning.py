@@ -37,8 +37,8 @@ def test_what_is_proven_is_so_by_enumeration():
 def test_each_patch_is_of_the_worst_at_its_time():
     y, score, A = made_scores(400, seed=3)
     A = A[["sex", "town"]]
-    patches = calibrate(y, score, sensitive_features=A, level=1, max_patches=6, min_group_size=1)
-    assert len(patches) == 6
+    patches = calibrate(y, score, sensitive_features=A, level=1, max_patches=3, min_group_size=1)
+    assert len(patches) == 3
     for k, patch in enumerate(patches):
         before = patches[:k].apply(score, A)
         inside = patch.rule.contains(A) & (before >= patch.low) & (before < patch.high)
@@ -46,7 +46,7 @@ def test_each_patch_is_of_the_worst_at_its_time():
         assert patch.predicted == pytest.approx(before[inside].mean())
         assert patch.happened == pytest.approx(y[inside].mean())
         assert patch.violation == pytest.approx((y - before)[inside].sum() / len(y))
-        if k:  # the first is everyone's slope
+        if k:  # the first is everyone's line, and shifts of groups would be too many
             worst = worst_of_all(y, before, categories_of(A))
             # Or of one that is nearly as bad, where a change helps more.
             assert 0.8 * worst <= abs(patch.violation) <= worst + 1e-12
@@ -80,9 +80,10 @@ def test_what_was_planted_is_put_right_on_other_rows():
     y, score, A = made_scores(6000, seed=5)
     other_y, other, other_A = made_scores(6000, seed=6)
     patches = calibrate(y, score, sensitive_features=A)
-    first = next(patch for patch in patches if patch.rule.describe() != "everyone")
-    assert first.rule.describe() == "sex = F and town = A"
-    assert first.p_value == 1 / 100
+    assert patches[0].rule.describe() == "everyone"
+    assert patches[0].p_value < 1e-10
+    factors = {patch.rule.describe(): patch.change.factor for patch in patches[1:]}
+    assert max(factors, key=factors.get) == "sex = F and town = A"
     group = ((other_A["sex"] == "F") & (other_A["town"] == "A")).to_numpy()
     patched = patches.apply(other, other_A)
     off = abs((other_y - other)[group].mean())
@@ -90,11 +91,37 @@ def test_what_was_planted_is_put_right_on_other_rows():
     assert brier(other_y, patched) < brier(other_y, other) - 0.003
 
 
-def test_scores_that_are_too_sure_need_no_patch_of_a_subgroup():
+def test_scores_that_are_too_sure_need_a_line_and_next_to_no_shifts():
     y, score, A = made_scores(3000, seed=7, planted=0.0, power=2.0)
     patches = calibrate(y, score, sensitive_features=A)
-    assert {patch.rule.describe() for patch in patches} == {"everyone"}
+    assert patches[0].rule.describe() == "everyone"
     assert patches[0].change.power == pytest.approx(0.5, abs=0.06)
+    moved = np.abs(patches.apply(score, A) - patches[:1].apply(score, A))
+    assert moved.mean() < 0.02
+    assert {(patch.low, patch.high) for patch in patches} == {(-np.inf, np.inf)}
+
+
+def test_more_shifts_than_there_may_be_patches_are_not_begun():
+    y, score, A = made_scores(3000, seed=13, power=2.0)
+    every = calibrate(y, score, sensitive_features=A)
+    shifts = [patch for patch in every[1:] if patch.p_value is None]
+    assert len(shifts) > 10
+    few = calibrate(y, score, sensitive_features=A, max_patches=len(shifts))
+    assert few[0].rule.describe() == "everyone"
+    assert all(patch.p_value is not None for patch in few)
+
+
+def test_shifts_are_of_many_rows_and_so_are_those_that_they_leave():
+    y, score, A = made_scores(1500, seed=3, power=2.0)
+    A.loc[:59, "town"] = "D"
+    patches = calibrate(y, score, sensitive_features=A)
+    shifts = [patch for patch in patches[1:] if patch.p_value is None]
+    assert all(100 <= patch.rows <= 1400 for patch in shifts)
+    # Those of town D are told from others by no shift: the largest town has none either.
+    towns = {value for patch in shifts for part in patch.rule.conditions
+             for value in part.values or ()} & set("ABCD")  # fmt: skip
+    assert len(towns) == 2
+    assert "D" not in towns
 
 
 @pytest.mark.parametrize("numbers", [False, True])
@@ -168,9 +195,10 @@ def test_other_seeds_draw_other_chances():
 
 
 def test_weights_count_as_rows_do():
-    y, score, A = made_scores(200, seed=10)
+    y, score, A = made_scores(1000, seed=10)
     weight = np.random.default_rng(0).integers(0, 4, len(y))
-    ask = {"level": 1, "max_patches": 3, "min_group_size": 1}
+    # The line and the shifts are chosen by rows that are left out, and other rows are left out.
+    ask = {"notion": "multiaccuracy", "level": 1, "max_patches": 3, "min_group_size": 1}
     weighted = calibrate(y, score, sensitive_features=A, sample_weight=weight, **ask)
     twice = np.repeat(np.arange(len(y)), weight)
     repeated = calibrate(y[twice], score[twice], sensitive_features=A.iloc[twice], **ask)
@@ -188,7 +216,9 @@ def test_small_groups_are_neither_changed_nor_told():
     weight = np.where(A["town"] == "Au", 40.0, 1.0)
     y[:6] = 1
     score[:6] = 0.05
-    patches = calibrate(y, score, sensitive_features=A, sample_weight=weight)
+    patches = calibrate(
+        y, score, sensitive_features=A, sample_weight=weight, notion="multiaccuracy"
+    )
     assert patches.standing.stopped == "few_rows"
     assert [one.reason for one in patches.standing.refused] == ["few_rows"]
     assert patches.standing.refused[0].subgroup is None
@@ -230,8 +260,9 @@ def test_steps_are_told():
     y, score, A = made_scores(500, seed=14)
     steps = []
     calibrate(y, score, sensitive_features=A, n_draws=19, on_step=lambda *step: steps.append(step))
-    assert steps[0] == ("0 patches; looking for the worst subgroup", 0, None)
-    assert ("draws of chance, after 0 patches", 19, 19) in steps
+    assert steps[0] == ("0 patches; looking at everyone", 0, None)
+    assert any(said.startswith("draws of chance, after ") for said, *_ in steps)
+    assert {step[1:] for step in steps if step[0].startswith("draws")} >= {(1, 19), (19, 19)}
 
 
 def test_patches_are_told_in_a_table_and_undone():

@@ -41,7 +41,9 @@ def calibrate(
     The subgroup and the interval of the score where what happened is furthest from what was
     predicted is changed so that both agree on average; and again, until it is proven that no
     subgroup exceeds `alpha`, or what is left can't be told from what chance makes of right scores.
-    Scores that are too sure of themselves are first put right for everyone.
+    Before that, scores that are too sure of themselves are put right for everyone, together with
+    what many groups are off by, a little each: all of it drawn towards no change, and made only
+    where one test says that it is no chance.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ def calibrate(
     level : float, default=0.05
         The part of what chance makes of right scores that may be as bad as a subgroup that is
         changed. Right scores are left alone with a probability of 1 − 1.2·level, as the change of
-        everyone's is tested at a fifth of it. 1 doesn't ask about chance, and learns it.
+        all together is tested at a fifth of it. 1 doesn't ask about chance, and learns it.
     max_patches : int, default=200
         The most patches to make.
     n_draws : int, default=99
@@ -77,7 +79,8 @@ def calibrate(
     budget : float, default=30.0
         Seconds for a proof, of classes whose search is no proof itself.
     random_state : int, default=0
-        Seed of the draws.
+        Seed of the draws, and of the folds by which it is chosen how strongly changes are drawn
+        towards none.
     data
         As in audit().
     on_step : callable or None, default=None
@@ -98,7 +101,8 @@ def calibrate(
 
     Examples
     --------
-    Of men it happens to as many as was predicted, and of women to fewer.
+    Of men it happens to as many as was predicted, and of women to fewer. That is a change for
+    everyone, and one for men that takes it back.
 
     >>> from gerrymend import calibrate
     >>> A = {"sex": ["F"] * 200 + ["M"] * 200}
@@ -109,9 +113,10 @@ def calibrate(
     >>> patches = calibrate(happened, score, sensitive_features=A)
     >>> for patch in patches:
     ...     print(patch.rule, "|", patch.change)
-    sex = F | odds × 0.4247
+    everyone | odds^0.9994 × 0.4506
+    sex = M | odds × 2.104
     >>> patches.apply([0.7, 0.7], {"sex": ["F", "M"]}).round(2).tolist()
-    [0.5, 0.7]
+    [0.51, 0.69]
     """
     settings = Settings.check(
         notion=notion,

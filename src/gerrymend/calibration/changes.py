@@ -7,10 +7,9 @@ of rare events it makes zeros.
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.stats import chi2
 
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.held_numbers import held
@@ -22,6 +21,17 @@ _MOST_STEPS = 100
 _MOST_LOG_ODDS = 40.0
 # Of a step that is smaller nothing is left in a score.
 _NO_STEP = 1e-13
+
+
+def log_odds(score: Array) -> Array:
+    """Return the logarithms of the odds of probabilities.
+
+    >>> log_odds(np.array([0.5, 0.75])).round(4).tolist()
+    [0.0, 1.0986]
+    """
+    inside = np.clip(score, _EDGE, 1 - _EDGE)
+    found: Array = np.log(inside / (1 - inside))
+    return found
 
 
 @dataclass(frozen=True)
@@ -143,99 +153,3 @@ def _with_sum(score: Array, weight: Array, wanted: float) -> OddsChange:
         if step <= _NO_STEP * max(1.0, abs(shift)):
             break
     return OddsChange(math.exp(shift))
-
-
-@dataclass(frozen=True)
-class ForEveryone:
-    """A change of all scores that makes them less, or more, extreme, with its p-value."""
-
-    change: Change
-    p_value: float
-
-
-def for_everyone(
-    y: Array, score: Array, weight: Array, *, probabilities: bool
-) -> ForEveryone | None:
-    """Return the change that makes all scores as extreme as they should be.
-
-    Of probabilities it is a logistic regression on their log-odds (Platt), of numbers a regression
-    on them. The p-value is that of a slope of 1. That averages are off is no reason for a change:
-    they may be off for a few alone, and are left to subgroups, of which everyone is one.
-
-    None is returned for a slope that falls: higher scores happen less often, and a change of all
-    would take away what they say of subgroups.
-
-    >>> rng = np.random.default_rng(0)
-    >>> right = rng.uniform(0.1, 0.9, 4000)
-    >>> y = (rng.random(4000) < right) * 1.0
-    >>> too_sure = OddsChange(1.0, power=2.0).apply(right)
-    >>> found = for_everyone(y, too_sure, np.ones(4000), probabilities=True)
-    >>> round(found.change.power, 1), found.p_value < 0.001
-    (0.5, True)
-    """
-    if not probabilities:
-        centre = float(weight @ score / weight.sum())
-        fitted = _line(score - centre, y, weight)
-        change: Change = NumberChange(fitted.shift - fitted.slope * centre, fitted.slope)
-    else:
-        inside = np.clip(score, _EDGE, 1 - _EDGE)
-        fitted = _platt(np.log(inside / (1 - inside)), y, weight)
-        change = OddsChange(math.exp(fitted.shift), fitted.slope)
-    return ForEveryone(change, fitted.p_value) if fitted.slope > 0 else None
-
-
-class _Fitted(NamedTuple):
-    """A line that was fitted, and the p-value of a slope of 1."""
-
-    shift: float
-    slope: float
-    p_value: float
-
-
-def _platt(x: Array, y: Array, weight: Array) -> _Fitted:
-    """Return the line of a logistic regression of y on x."""
-    # Platt's targets are a little away from 0 and 1, so that no slope is infinite.
-    n_positive = float((y > 0).sum())
-    highest = (n_positive + 1) / (n_positive + 2)
-    target = np.where(y > 0, highest, 1 / (len(y) - n_positive + 2))
-    design = np.stack([np.ones(len(x)), x])
-    line = np.array([0.0, 1.0])
-    loss = _loss(line @ design, target, weight)
-    for _ in range(_MOST_STEPS):
-        p = 1 / (1 + np.exp(-np.clip(line @ design, -700, 700)))
-        information = _inverse((design * (weight * p * (1 - p))) @ design.T)
-        step = information @ (design @ (weight * (target - p)))
-        # Halved until it helps: the loss is convex, and a full step may be too long.
-        while _loss((line + step) @ design, target, weight) > loss:
-            step = step / 2
-        line = line + step
-        loss = _loss(line @ design, target, weight)
-        if np.abs(step).max() <= 1e-10:
-            break
-    return _tested(line, design, information, weight**2 * p * (1 - p))
-
-
-def _loss(log_odds: Array, target: Array, weight: Array) -> float:
-    """Return the logistic loss."""
-    return float(weight @ (np.logaddexp(0.0, log_odds) - target * log_odds))
-
-
-def _line(x: Array, y: Array, weight: Array) -> _Fitted:
-    """Return the line of a regression of y on x."""
-    design = np.stack([np.ones(len(x)), x])
-    information = _inverse((design * weight) @ design.T)
-    line = information @ (design @ (weight * y))
-    return _tested(line, design, information, (weight * (y - line @ design)) ** 2)
-
-
-def _inverse(matrix: Array) -> Array:
-    """Return the inverse, or what is nearest to one: x may be constant."""
-    return np.linalg.pinv(matrix, rcond=1e-12, hermitian=True).astype(np.float64)
-
-
-def _tested(line: Array, design: Array, information: Array, variances: Array) -> _Fitted:
-    """Return a line with the p-value of a slope of 1, by its variance (a sandwich)."""
-    shift, slope = line.tolist()
-    variance = float((information @ ((design * variances) @ design.T) @ information)[1, 1])
-    p_value = float(chi2.sf((slope - 1) ** 2 / variance, df=1)) if variance > 0 else 1.0
-    return _Fitted(shift, slope, p_value)

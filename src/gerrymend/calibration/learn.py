@@ -1,7 +1,9 @@
 """The loop that learns patches: find the worst, change it, and stop before chance is learnt.
 
-Everyone comes first: scores that are too sure of themselves, as those of most models on rows that
-they have not seen, are put right by one line, and need no patch for every interval.
+All scores come first. Those of most models on rows that they have not seen are too sure of
+themselves, and a little off for many groups, of which few can be told from chance one by one. So a
+line for everyone and shifts for groups are fitted together and drawn towards no change
+(`together.py`), where a test of all of them says that they are no chance.
 
 Then the worst subgroup and interval is changed, and so on. Each patch has to be above all but
 `level` of what chance makes of scores that are right, those that the patches before it left: what
@@ -9,13 +11,15 @@ was wrong elsewhere is no reason to change a subgroup that chance explains.
 """
 
 import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from gerrymend.auditing.subgroup import ROUNDING
 from gerrymend.calibration.chance import Chance
-from gerrymend.calibration.changes import Change, for_everyone, towards_mean
+from gerrymend.calibration.changes import Change, towards_mean
+from gerrymend.calibration.conditions import FEWEST_ROWS, Steps, steps_of
 from gerrymend.calibration.patches import Patch, interval_words
 from gerrymend.calibration.settings import Settings
 from gerrymend.calibration.standing import (
@@ -35,11 +39,13 @@ from gerrymend.calibration.table import (
     Spotted,
     describable_columns,
 )
+from gerrymend.calibration.together import Regression, fit_together, p_value_of_all
 from gerrymend.inputs.bins import cuts_of
+from gerrymend.subgroups.explicit import ExplicitGroups
 
 # Patches that are refused and told of.
 _MOST_REFUSED = 100
-# The part of `level` at which everyone's slope is tested: where it matters it is far below.
+# The part of `level` at which all changes together are tested: where they matter it is far below.
 _OF_LEVEL = 0.2
 
 
@@ -54,7 +60,7 @@ def learn(rows: ScoredRows, settings: Settings) -> Learnt:
     """Learn patches on rows, whose scores are changed on the way."""
     loop = _Loop(rows, settings)
     if settings.bins is not None:
-        loop.change_everyone()
+        loop.change_together()
     stop = loop.step()
     while stop is None:
         stop = loop.step()
@@ -103,18 +109,52 @@ class _Loop:
             self._told, self._settings.n_draws, self._settings.seed, on_draw=self._say_draw
         )
 
-    def change_everyone(self) -> None:
-        """Change all scores by a line, where that is no chance and errors become smaller."""
+    def change_together(self) -> None:
+        """Change everyone's scores and, by a little, those of groups, where that is no chance."""
         rows = self._rows
-        how = for_everyone(rows.y, rows.score, rows.weight, probabilities=rows.probabilities)
+        # Of few labels a line has no slope that can be relied on; that of numbers has one.
+        if len(rows.y) < FEWEST_ROWS and rows.probabilities:
+            return
+        self._say("0 patches; looking at everyone")
+        regression = self._regression(self._steps())
         limit = _OF_LEVEL * self._settings.level if self._settings.level < 1 else 1.0
-        if how is None or how.p_value > limit or not self._settings.max_patches:
+        p_value = p_value_of_all(regression)
+        if p_value > limit or not self._settings.max_patches:
             return
-        if rows.squared_error(how.change.apply(rows.score)) >= self._error:
+        if regression.size - 1 > self._settings.max_patches:
+            regression = self._regression([])
+        found = fit_together(regression, self._settings.seed)
+        if found is None:
             return
-        self._make(self._every.everyone(), how.change, how.p_value)
-        if not rows.probabilities:  # whose cuts are quantiles
+        before = rows.score
+        self._make(self._every.everyone(), found.everyone, p_value)
+        conditions = (one for step in regression.steps for one in step.conditions)
+        for of_group, change in zip(conditions, found.shifts, strict=True):
+            self._make(self._told.at_all_scores(of_group), change, None)
+        if rows.squared_error(rows.score) >= self._error:
+            rows.score = before
+            self.patches.clear()
+        elif not rows.probabilities:  # whose cuts are quantiles
             self._bind()
+
+    def _regression(self, steps: Sequence[Steps]) -> Regression:
+        """Return the regression of what happened on the scores as they are."""
+        rows = self._rows
+        return Regression.of(
+            rows.y, rows.score, rows.weight, steps, probabilities=rows.probabilities
+        )
+
+    def _steps(self) -> Sequence[Steps]:
+        """Return the conditions that scores are changed under; none but groups a user named."""
+        subgroups = self._settings.subgroups
+        if isinstance(subgroups, ExplicitGroups):
+            return ()
+        return steps_of(
+            self._told_columns,
+            self._rows.weight,
+            self._settings.min_group_size,
+            pairs=getattr(subgroups, "max_depth", 1) > 1,
+        )
 
     def step(self) -> _Stop | None:
         """Make a patch, or return why none is made."""

@@ -47,8 +47,9 @@ class Patch:
     violation : float
         Their share of all, times how far what happened was above what was predicted.
     p_value : float or None
-        How often chance makes a worst violation as large, of scores that are right; None where
-        that was not asked.
+        How often chance makes a worst violation as large, of scores that are right; of the line
+        for everyone, that of all changes that were fitted together. None of the shifts among these,
+        and where chance was not asked about.
 
     See Also
     --------

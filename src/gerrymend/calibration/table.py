@@ -270,10 +270,14 @@ class ScoreTable:
 
     def everyone(self) -> Candidate:
         """Return all rows, at all scores."""
-        rule = Conjunction((), self.rows.kinds)
-        errors = self.rows.errors
-        value = float(errors.sum()) / self.rows.total_weight
-        return Candidate(rule, -np.inf, np.inf, value, np.ones(len(errors), dtype=bool))
+        return self.at_all_scores(())
+
+    def at_all_scores(self, conditions: tuple[Condition, ...]) -> Candidate:
+        """Return the rows that meet conditions, at all scores."""
+        rule = Conjunction(conditions, self.rows.kinds)
+        inside = rule.members(self._columns)[self._cells.index]
+        value = float(self.rows.errors[inside].sum()) / self.rows.total_weight
+        return Candidate(rule, -np.inf, np.inf, value, inside)
 
     def candidate(self, spotted: Spotted) -> Candidate:
         """Return the rule, the interval and the rows of what was found.
