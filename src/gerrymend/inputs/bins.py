@@ -16,7 +16,8 @@ from gerrymend._numeric.sums import Array
 from gerrymend._runtime.errors import ArgumentError
 from gerrymend.inputs.held_numbers import held
 from gerrymend.inputs.numbers import LARGEST, is_number_type, short
-from gerrymend.inputs.protected import Column, ranked
+from gerrymend.inputs.protected import Column
+from gerrymend.inputs.ranks import ranked
 from gerrymend.inputs.settings import check_whole
 
 # More make thousands of intervals, each of which is searched, and none that a reader would tell.

@@ -27,6 +27,7 @@ from gerrymend.inputs.numbers import (
     missing_as_none,
     series_numbers,
 )
+from gerrymend.inputs.ranks import ranked, renumbered
 from gerrymend.inputs.settings import did_you_mean
 from gerrymend.inputs.text_numbers import DROP_ROWS, check_no_numbers
 from gerrymend.inputs.validation import frame_of, is_frame, is_series, same_name
@@ -201,31 +202,6 @@ def select_columns(
     return {name: found[name] for name in wanted}
 
 
-def ranked(values: Array, place: Place = MEMORY) -> tuple[Array, NDArray[np.intp]]:
-    """Return the distinct values in order, and the rank of each value among them.
-
-    >>> [part.tolist() for part in ranked(np.array([30.0, 10.0, 30.0]))]
-    [[10.0, 30.0], [1, 0, 1]]
-    """
-    if not place.is_memory:
-        return place.ranks(values)
-    low = float(values.min())
-    high = float(values.max())
-    distinct: Array
-    # Values that are perhaps whole steps from the lowest, as ages and years are, need no sort: a
-    # table of at most 4 entries a value is cheaper. Rounding is checked for afterwards.
-    if high - low <= 4 * len(values):
-        present, rank = _dense_ranks((values - low).astype(np.intp), int(high - low) + 1)
-        distinct = (present + low).astype(np.float64)
-        if np.array_equal(distinct[rank], values):
-            return distinct, rank
-    distinct = np.unique(values)
-    if len(distinct) <= 1024:  # a search in a short list beats the sort of return_inverse
-        return distinct, np.searchsorted(distinct, values)
-    distinct, rank = np.unique(values, return_inverse=True)
-    return distinct, rank.astype(np.intp, copy=False)
-
-
 def check_kinds(found: Mapping[str, Column], wanted: Mapping[str, str], argument: str) -> None:
     """Raise ValueError if a wanted column is missing or of another kind."""
     for name, kind in wanted.items():
@@ -258,31 +234,14 @@ def distinct_rows(columns: Sequence[Column], place: Place = MEMORY) -> Cells:
             digits = len(distinct)
         if size * digits >= 2**62:
             # Now at most the number of rows: the product fits.
-            key, size = _renumbered(key, size, place)
+            key, size = renumbered(key, size, place)
         key *= digits
         key += rank
         size *= digits
-    key, size = _renumbered(key, size, place)
+    key, size = renumbered(key, size, place)
     one_row = np.empty(size, dtype=np.intp)
     one_row[key] = np.arange(len(key))  # any row of a cell can stand for it
     return Cells(take_rows(columns, one_row), key)
-
-
-def _renumbered(key: NDArray[np.intp], size: int, place: Place) -> tuple[NDArray[np.intp], int]:
-    """Replace keys below `size` by their ranks among those that occur; return also their number."""
-    if size <= 4 * len(key):
-        present, rank = _dense_ranks(key, size)
-    else:
-        present, rank = place.ranks(key)
-    return rank.astype(np.intp, copy=False), len(present)
-
-
-def _dense_ranks(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the keys that occur and the rank of each, as np.unique does, by a table of `size`."""
-    occurs = np.zeros(size, dtype=bool)
-    occurs[key] = True
-    rank = np.cumsum(occurs) - 1
-    return np.flatnonzero(occurs), rank[key]
 
 
 def check_attribute_type(name: str, dtype: Any, argument: str = "sensitive_features") -> None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from gerrymend._numeric.sums import Array
 from gerrymend.inputs.bins import quantile_cuts
-from gerrymend.inputs.protected import Column, ranked
+from gerrymend.inputs.protected import Column
+from gerrymend.inputs.ranks import ranked
 from gerrymend.subgroups.rules import Condition, number
 
 
