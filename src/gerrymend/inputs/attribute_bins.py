@@ -49,8 +49,8 @@ class AttributeBins:
     --------
     >>> bins = AttributeBins({"age": (30.0, 50.0)})
     >>> binned = bins.transform({"sex": ["F", "M", "F"], "age": [20, 30, 64]})
-    >>> {name: list(column) for name, column in binned.items()}
-    {'sex': ['F', 'M', 'F'], 'age (binned)': [10.0, 30.0, 50.0]}
+    >>> binned["age (binned)"].tolist(), binned["sex"]
+    ([10.0, 30.0, 50.0], ['F', 'M', 'F'])
     """
 
     cuts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
