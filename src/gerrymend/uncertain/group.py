@@ -77,7 +77,7 @@ class UncertainGroup:
 
     @property
     def surely(self) -> float:
-        """Return the least unfairness that it has in truth, either way: 0 if it may be on either side."""
+        """Return the least that it has in truth, either way: 0 where it may be on either side."""
         return max(self.low, -self.high, 0.0)
 
     def describe(self) -> str:
