@@ -6,6 +6,7 @@ import runpy
 import shlex
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -112,7 +113,25 @@ def test_commands_run_on_the_file_that_the_first_makes(page, names, files, tmp_p
 
 def test_no_page_has_commands_that_are_not_run():
     pages = ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
-    assert [page for page in sorted(pages) if list(commands(page))] == sorted(PAGES_WITH_COMMANDS)
+    run = [*PAGES_WITH_COMMANDS, "docs/uncertain.md"]
+    assert [page for page in sorted(pages) if list(commands(page))] == sorted(run)
+
+
+def test_the_command_for_probabilities_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    black = rng.beta(0.3, 0.9, 400).round(3)
+    loans = {
+        "granted": rng.integers(0, 2, 400),
+        "p_black": black,
+        "p_other": 1 - black,
+        "sex": rng.choice(["F", "M"], 400),
+    }
+    pl.DataFrame(loans).write_csv("loans.csv")
+    (words,) = commands("docs/uncertain.md")
+    code, out, err = call(*words)
+    assert code in (0, 1, 3), err
+    assert "race = Black" in out
 
 
 def test_the_gate_on_github_runs(tmp_path, monkeypatch):

@@ -275,6 +275,28 @@ def test_vectors_may_lie_with_the_rows(monkeypatch, changes, weighted):
     assert there.certified_ == here.certified_
 
 
+@pytest.mark.parametrize("changes", [{"budget": 30.0}, {"certify": True, "gamma": 0.02}], ids=str)
+@pytest.mark.parametrize("subgroups", ["linear", "conjunctions"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_with_vectors_there_searches_keep_to_a_clock(monkeypatch, subgroups, changes):
+    """Members stay where residuals are: NumPy takes tensors of the CPU, but none of a GPU."""
+    monkeypatch.setattr(device_rows, "LONG", 0)
+    X, A, y, _ = tensors(problem(n=300), torch.float64)
+    search = Auditor.search
+    kinds = []
+
+    def noted(auditor, bound, residuals):
+        found = search(auditor, bound, residuals)
+        kinds.append(type(found.members))
+        return found
+
+    monkeypatch.setattr(Auditor, "search", noted)
+    settings = {"solver": "exponentiated_gradient", "max_iter": 4, "subgroups": subgroups}
+    clf = classifier(estimator=LogisticRegression(), **settings | changes)
+    clf.fit(X, y, sensitive_features=torch.round(A))
+    assert set(kinds) == {torch.Tensor}
+
+
 @pytest.mark.parametrize("subgroups", ["linear", "conjunctions"])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_with_vectors_there_a_fit_that_is_cut_short_goes_on(monkeypatch, tmp_path, subgroups):

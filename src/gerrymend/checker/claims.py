@@ -134,6 +134,7 @@ def check_report(
     one, or better than the other.
     - lead.sentence, lead.chance: that its words are true.
     - core: that no tighter part of the group has most of its unfairness.
+    - single_interval: that it would tell of few rows where it is not stated.
     - partial: that nothing was proven of parts of the class.
     - no_p_value: that no p-value was asked for, or the reason why there is none.
     - population: that no bound for the people behind the rows was asked for.

@@ -176,8 +176,9 @@ def wrong_interval(case: Case) -> Iterator[str]:
     if one is None:
         case.leave("single_interval", "that it would tell of few rows where it is not stated")
         return
-    conditions = one["rule"].get("conditions", ())
-    if len(conditions) != 1 or "values" in conditions[0]:
+    conditions = one["rule"].get("conditions")
+    is_one = isinstance(conditions, list | tuple) and len(conditions) == 1
+    if not is_one or not isinstance(conditions[0], Mapping) or "values" in conditions[0]:
         yield "single_interval is no interval of one number."
     stated = case.stated["single_unfairness"]
     if abs(abs(exact(one["unfairness"])) - exact(stated)) > case.tolerance:

@@ -97,6 +97,13 @@ def _wrong_groups(stated: Mapping[str, Any]) -> Iterator[str]:
         if not any(_is_same(group, other) for other in _to_confirm(stated)):
             yield f"{group['subgroup']} is none of the groups that stand out or exceed gamma."
         known.append(group)
+    wanted = _to_confirm(stated)
+    places = [
+        next((i for i, other in enumerate(wanted) if _is_same(one["subgroup"], other)), -1)
+        for one in others
+    ]
+    if places != sorted(places):
+        yield "others are not in their order: who stands out, and then those that exceed gamma."
 
 
 def _could_be_told(stated: Mapping[str, Any]) -> bool:
@@ -111,7 +118,7 @@ def _could_be_told(stated: Mapping[str, Any]) -> bool:
 
 
 def _to_confirm(stated: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return who stands out, and the groups of the report that exceed gamma."""
+    """Return who stands out, and the groups of the report that exceed gamma, in that order."""
     sharp = (stated["sharpest"] or {}).get("subgroup")
     gamma = exact(stated["gamma"])
     told = _told(stated)
@@ -125,8 +132,8 @@ def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def _told(stated: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the groups that a report may lead with, or has beside that."""
-    groups = [stated[name] for name in ("worst", "disadvantaged", "favoured")]
-    groups += [(stated[name] or {}).get("subgroup") for name in ("in_a_sentence", "sharpest")]
+    groups = [(stated[name] or {}).get("subgroup") for name in ("sharpest", "in_a_sentence")]
+    groups += [stated[name] for name in ("worst", "disadvantaged", "favoured")]
     return [one for one in groups if one is not None]
 
 

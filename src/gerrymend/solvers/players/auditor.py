@@ -249,8 +249,10 @@ class Auditor:
             return bound.worst(residuals)
         share = _SEARCH_SHARE / len(residuals)
         found = [bound.search(residual, seconds=self.seconds(share)) for residual in residuals]
-        values, members, keys = (np.concatenate(part) for part in zip(*found, strict=True))
-        return Found(values, members, keys)
+        values, members, keys = zip(*found, strict=True)
+        # Members lie where residuals do.
+        together = self.place.xp.concat(members)
+        return Found(np.concatenate(values), together, np.concatenate(keys))
 
     def _pressed(self) -> slice:
         """Return a slice of all label-cells whose cost can change: those in a notion's event."""

@@ -70,7 +70,9 @@ class RowBlock:
             # The standard has no sums by cell: sorted by cell, they are differences of sums.
             self._order = self._xp.argsort(cell, stable=True)
             numbers = self._xp.arange(n_cells, device=device(cell), dtype=cell.dtype)
-            self._ends = self._xp.searchsorted(cell[self._order], numbers, side="right")
+            in_order = cell[self._order]
+            self._ends = self._xp.searchsorted(in_order, numbers, side="right")
+            self._is_one_each = n_cells == len(cell) and bool(self._xp.all(in_order == numbers))
 
     @classmethod
     def beside(cls, features: Any, weight: Array, cell: NDArray[np.intp], n_cells: int) -> Self:
@@ -227,7 +229,7 @@ class RowBlock:
     def _summed_there(self, values: Any) -> Any:
         """Return sums by label-cell where the rows are; exact where values are whole."""
         in_order = self._xp.take(values, self._order, axis=0)
-        if self._n_cells == len(values):  # a row each
+        if self._is_one_each:
             return in_order
         totals = self._xp.cumulative_sum(in_order, axis=0, include_initial=True)
         at_ends = self._xp.take(totals, self._ends, axis=0)

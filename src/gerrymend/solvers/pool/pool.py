@@ -138,7 +138,12 @@ class Pool:
 
     def restore(self, state: State) -> None:
         """Replace the contents of the pool by a saved state."""
-        self._set(**{name: state[name.removeprefix("_")] for name in _CONTENTS})
+        contents = {name: state[name.removeprefix("_")] for name in _CONTENTS}
+        contents["groups"] = [
+            group._replace(members=self._place.take_back(group.members))
+            for group in contents["groups"]
+        ]
+        self._set(**contents)
         self._known = {_digest(bits): number for number, bits in enumerate(self._bits)}
 
 

@@ -17,7 +17,7 @@ from gerrymend._numeric.arrays import on_host
 from gerrymend._numeric.places import Place
 from gerrymend._numeric.projection import TIE
 from gerrymend._numeric.sums import Array, exactly_summable
-from gerrymend.subgroups.base import Found
+from gerrymend.subgroups.base import Found, check_cells
 from gerrymend.subgroups.thresholds.arcs import Arcs
 from gerrymend.subgroups.thresholds.circles import (
     Climb,
@@ -63,7 +63,9 @@ class PlacedCircles:
 
     def wanted(self, residual: Any, rows: NDArray[np.intp], smallest: int) -> Wanted:
         """Return what a climb is to find, on a grid; no rows where groups may be of any size."""
-        rows = self._place.put(rows) if smallest else rows
+        check_cells(self.n_cells, residual, rows)
+        # As float64, whatever libraries make of whole numbers by division.
+        rows = self._place.put(rows.astype(np.float64)) if smallest else rows
         return Wanted.of(exactly_summable(residual), rows, smallest)
 
     def climb(self, wanted: Wanted, at: Climb, most: int, least_gain: float) -> Climb:
@@ -115,9 +117,12 @@ class PlacedCircles:
         if wanted.smallest:
             inside = self._passed(wanted.rows, is_in, still, order)
             allowed &= self._is_large(inside[1:-1], wanted)
-        between = xp.where(allowed, values[1:-1], -1.0)
+        # One more, for a single cell, which has no arc between.
+        none = xp.zeros_like(values[:1]) - 1.0
+        between = xp.concat([xp.where(allowed, values[1:-1], -1.0), none])
         best = xp.argmax(between)
-        ends = xp.stack([angles[0], angles[-1], angles[best], angles[best + 1]])
+        after = xp.clip(best + 1, max=len(angles) - 1)
+        ends = xp.stack([angles[0], angles[-1], angles[best], angles[after]])
         highest = xp.stack([values[0], values[-1], between[best]])
         return self._highest_arc(on_host(ends), on_host(highest), inside, wanted)
 
@@ -201,8 +206,8 @@ class PlacedCircles:
             return np.diff(on_host(self._xp.take(totals, ends - 1, axis=0)), prepend=0)
 
         def summed(wanted: Wanted) -> Wanted:
-            rows = added(wanted.rows) if wanted.smallest else np.zeros(len(ends), dtype=np.intp)
-            return wanted._replace(residual=added(wanted.residual), rows=rows)
+            rows = added(wanted.rows) if wanted.smallest else np.zeros(len(ends))
+            return wanted._replace(residual=added(wanted.residual), rows=rows.astype(np.intp))
 
         return Clusters(means, summed)
 

@@ -22,6 +22,7 @@ from gerrymend._runtime.by_thread import heard_warnings
 from gerrymend._runtime.clocks import WALL_CLOCK, Clock, WorkClock
 from gerrymend.inputs.protected import Column
 from gerrymend.subgroups.base import BoundClass, Bracket, Found, SubgroupClass, value_of_all
+from gerrymend.subgroups.brought_here import BroughtHere
 from gerrymend.subgroups.encoding import DirectionRules, LinearEncoding
 from gerrymend.subgroups.proofs.threshold_proofs import ThresholdProofs
 from gerrymend.subgroups.thresholds.ascents import Ascent
@@ -182,6 +183,7 @@ class GreatCircleSearch(StartedSearch):
         self._here = MemoryCircles(partial(standardised_terms, encoding, columns, mean, scale))
         self._ascent = Ascent(self._here, seed)
         self._seed = seed
+        self._in_memory = self
         # Directions over z are coordinates; a row of the identity is the rule of a unit vector.
         unit = np.eye(design.shape[1] + 1)
         coefficients = unit[:, :-1] / scale
@@ -197,9 +199,16 @@ class GreatCircleSearch(StartedSearch):
 
         there = copy.copy(self)
         there._place = place
+        there._in_memory = self
         there._ascent = Ascent(PlacedCircles(self._here, place), self._seed)
         self._here.release()
         return there
+
+    def one_sided(self, sign: int) -> BoundClass:
+        """Return the search of one side, which is made in memory."""
+        if self._place.is_memory:
+            return super().one_sided(sign)
+        return BroughtHere(self._in_memory.one_sided(sign), self._place)
 
     def searched_as(self, subgroups: SubgroupClass) -> BoundClass | None:
         """Return the search with the starts of other linear thresholds that are searched so."""
