@@ -122,6 +122,15 @@ def test_indexes_that_disagree_are_refused():
         made(attribute_probabilities={"race": frame[::-1]}, y_pred=pd.Series(D))
 
 
+@pytest.mark.parametrize("argument", ["y_true", "sensitive_features", "sample_weight"])
+def test_indexes_of_all_arguments_are_compared(argument):
+    """Decisions in an array have no index, by which the others were once compared alone."""
+    frame = pd.DataFrame(RACE)
+    given = pd.Series(np.resize([1, 0], len(frame)), name="flag")[::-1]
+    with pytest.raises(ArgumentError, match="in another order"):
+        made(attribute_probabilities={"race": frame}, **{argument: given})
+
+
 def figures(report):
     return (
         report.expected_unfairness,

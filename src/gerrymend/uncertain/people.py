@@ -79,7 +79,13 @@ class People:
         )
         check_same_length(**{ARGUMENT: n_rows, "y_pred": len(sample.labels)})
         if data is None:
-            check_same_index(y_pred=rows.y_pred, **{ARGUMENT: next(iter(probabilities.values()))})
+            check_same_index(
+                y_true=rows.y_true,
+                y_pred=rows.y_pred,
+                sensitive_features=rows.sensitive_features,
+                sample_weight=rows.sample_weight,
+                **{ARGUMENT: next(iter(probabilities.values()))},
+            )
         columns = sample.columns
         if any(column.name == read.name for column in columns):
             raise ArgumentError(
