@@ -21,6 +21,8 @@ def impact_case(rng: np.random.Generator) -> Case:
     rows, decided = draw_rows(rng, sample)
     weights = make_weights(rng, len(sample))
     is_far = "sample_weight" in rows.plain and rng.random() < 0.4
+    # A disguise of the weights must reach the product.
+    is_far = is_far and ("sample_weight", "") not in rows.disguised
     for data in (rows.given, rows.plain):
         del data["y_true"]
         if is_far:  # over all scales
